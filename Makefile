@@ -1,0 +1,62 @@
+# Everything below needs make and Python 3.11 or newer. The tools go into .venv; an installation
+# is repeated only when pyproject.toml changes, so that later runs need no network.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check
+
+READY := $(VENV)/.ready
+PACKAGE := $(VENV)/.package-installed
+DEV := $(VENV)/.dev-installed
+PLOT := $(VENV)/.plot-installed
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.PHONY: help demo test test-quick lint format clean distclean
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
+
+demo: $(PLOT) ## select words on docstrings, print a table, draw demo_output/
+	$(BIN)/python -m scoresieve.demo
+
+test: lint ## style checks, then every test, with the slow ones and the doctests
+	$(BIN)/python -m pytest
+
+test-quick: $(DEV) ## the tests that take less than about two seconds each
+	$(BIN)/python -m pytest -m "not slow"
+
+lint: $(DEV) ## style checks only
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+format: $(DEV) ## rewrite the files in the project's style
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+clean: ## remove caches and build products, keep .venv
+	rm -rf build dist demo_output .pytest_cache .ruff_cache .hypothesis
+	find . -path ./$(VENV) -prune -o -name __pycache__ -type d -prune -exec rm -rf {} +
+
+distclean: clean ## remove .venv, too
+	rm -rf $(VENV)
+
+$(READY):
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
+		|| { echo "$(PYTHON) is missing or older than Python 3.11; try make PYTHON=python3.11" >&2; exit 1; }
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(PIP) install --quiet --upgrade "pip>=25.1"
+	@touch $@
+
+$(PACKAGE): pyproject.toml $(READY)
+	$(PIP) install --quiet --editable .
+	@touch $@
+
+$(DEV): pyproject.toml $(PACKAGE)
+	$(PIP) install --quiet --group dev
+	@touch $@
+
+$(PLOT): pyproject.toml $(PACKAGE)
+	$(PIP) install --quiet --editable ".[plot]"
+	@touch $@

@@ -1,0 +1,30 @@
+"""Pick the few features that maximise the score you report.
+
+scoresieve trains sparse linear models by optimising F1, Prec@k, Rec@k, PRBEP, ROC area and other
+measures directly, under a feature budget, and proves how close to optimal the result is.
+
+A measure, a regulariser and a design matrix; a solver joins them; a certificate checks the result.
+"""
+
+from importlib.metadata import PackageNotFoundError, version
+
+from scoresieve.certificate import Certificate, certify
+from scoresieve.measures import Measure, get_measure
+from scoresieve.solvers import DualPoint, Progress, SolveResult, Status, solve
+
+try:
+    __version__ = version("scoresieve")
+except PackageNotFoundError:  # the source tree on the path, not installed
+    __version__ = "0+unknown"
+
+__all__ = [
+    "Certificate",
+    "DualPoint",
+    "Measure",
+    "Progress",
+    "SolveResult",
+    "Status",
+    "certify",
+    "get_measure",
+    "solve",
+]

@@ -1,0 +1,108 @@
+"""What a design is: X seen only through products with vectors and through a few columns."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+
+import numpy as np
+from numpy.typing import NDArray
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+
+#: How many numbers are converted to float64 at a time, where X has another type. That is 8 MB, and
+#: two blocks may be alive at once.
+BLOCK_NUMBERS = 2**20
+
+#: ``X^T v`` visits only the rows with ``v_i != 0`` if they hold less than this share of X. Copying
+#: rows costs about as much as two passes over them, for CSR and for dense rows alike.
+ACTIVE_SHARE = 1 / 3
+
+
+class Columns(ABC):
+    """``X_S``: some columns of X, held in float64, for many products with few columns.
+
+    Conventions
+    -----------
+    The block is never modified; :meth:`append` returns a new one.
+    """
+
+    @property
+    @abstractmethod
+    def n_columns(self) -> int:
+        """How many columns the block has."""
+
+    @abstractmethod
+    def scores(self, w: FloatArray) -> FloatArray:
+        """``X_S w``, of shape (n_samples,), for w of shape (n_columns,)."""
+
+    @abstractmethod
+    def correlate(self, V: FloatArray) -> FloatArray:
+        """``X_S^T V``, for V of shape (n_samples,) or (n_samples, K)."""
+
+    @abstractmethod
+    def append(self, other: Columns) -> Columns:
+        """The block with the columns of ``other``, of the same design, to the right."""
+
+
+class Design(ABC):
+    """``X`` of shape (n_samples, n_columns): ``X^T v``, ``X w`` and blocks of columns.
+
+    Conventions
+    -----------
+    * Results are float64 whatever the type of X; sums are accumulated in float64.
+    * X is never modified and never copied as a whole; a sparse X is never made dense.
+    * ``idx`` holds distinct column numbers, 0 .. n_columns - 1, in any order.
+    """
+
+    @property
+    @abstractmethod
+    def n_samples(self) -> int:
+        """Number of rows."""
+
+    @property
+    @abstractmethod
+    def n_columns(self) -> int:
+        """Number of columns."""
+
+    @abstractmethod
+    def correlate(self, v: FloatArray) -> FloatArray:
+        """``X^T v``, of shape (n_columns,): the one pass over all of X."""
+
+    @abstractmethod
+    def columns(self, idx: IntArray) -> Columns:
+        """``X[:, idx]`` as a block in float64."""
+
+    @abstractmethod
+    def scores(self, w: FloatArray, idx: IntArray) -> FloatArray:
+        """``X[:, idx] w``, of shape (n_samples,), for w of shape (len(idx),)."""
+
+    @abstractmethod
+    def filled(self, value: float) -> Columns:
+        """A block of one column that is ``value`` in every row; it can be appended to others."""
+
+    @abstractmethod
+    def sum_of_squares(self) -> float:
+        """``sum_ij x_ij^2``; inf or NaN if it overflows or if X is not finite."""
+
+    @abstractmethod
+    def max_abs(self) -> float:
+        """``max_ij |x_ij|``; NaN if X holds NaN."""
+
+
+def squared_sum(numbers: NDArray) -> float:
+    """``sum_k x_k^2`` of a contiguous array, converted to float64 by blocks."""
+    flat = numbers.reshape(-1)
+    total = 0.0
+    with np.errstate(over="ignore", invalid="ignore"):
+        for start in range(0, flat.size, BLOCK_NUMBERS):
+            block = flat[start : start + BLOCK_NUMBERS].astype(np.float64, copy=False)
+            total += float(block @ block)
+    return total
+
+
+def largest_magnitude(numbers: NDArray) -> float:
+    """``max_k |x_k|`` without an array of absolute values; NaN if there is one, 0 if empty."""
+    if numbers.size == 0:
+        return 0.0
+    return float(np.maximum(float(numbers.max()), -float(numbers.min())))

@@ -1,0 +1,169 @@
+"""A dense X in memory or on a memory map."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scoresieve.design._base import (
+    ACTIVE_SHARE,
+    BLOCK_NUMBERS,
+    Columns,
+    Design,
+    FloatArray,
+    IntArray,
+    largest_magnitude,
+    squared_sum,
+)
+
+
+class DenseColumns(Columns):
+    """``X_S`` as a float64 array.
+
+    Conventions
+    -----------
+    ``transposed`` holds one column of X in each row, so that appending is one copy of memory.
+    """
+
+    def __init__(self, transposed: FloatArray) -> None:
+        self._transposed = transposed
+
+    @property
+    def n_columns(self) -> int:
+        """How many columns the block has."""
+        return self._transposed.shape[0]
+
+    def scores(self, w: FloatArray) -> FloatArray:
+        """``X_S w``."""
+        return np.asarray(w, dtype=np.float64) @ self._transposed
+
+    def correlate(self, V: FloatArray) -> FloatArray:
+        """``X_S^T V``."""
+        return self._transposed @ np.asarray(V, dtype=np.float64)
+
+    def append(self, other: Columns) -> DenseColumns:
+        """The block with the columns of ``other`` to the right."""
+        return DenseColumns(np.concatenate([self._transposed, other._transposed]))
+
+
+class DenseDesign(Design):
+    """A dense ``X`` of any real type and memory order, used where it lies.
+
+    Conventions
+    -----------
+    Native float64 in row or column order goes to BLAS as it is. Everything else (float32, integers,
+    foreign byte order, odd strides) is converted a block of rows or columns at a time, along the
+    order of memory.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n_samples, n_columns)
+    """
+
+    def __init__(self, X: NDArray) -> None:
+        self._X = np.asarray(X)
+        self._by_rows = abs(X.strides[0]) >= abs(X.strides[1])
+        self._direct = _is_blas_ready(self._X)
+
+    @property
+    def n_samples(self) -> int:
+        """Number of rows."""
+        return self._X.shape[0]
+
+    @property
+    def n_columns(self) -> int:
+        """Number of columns."""
+        return self._X.shape[1]
+
+    def correlate(self, v: FloatArray) -> FloatArray:
+        """``X^T v``, over the rows with ``v_i != 0`` where these are few."""
+        v = np.asarray(v, dtype=np.float64)
+        rows = np.flatnonzero(v) if self._by_rows else None
+        if rows is not None and rows.size < ACTIVE_SHARE * self.n_samples:
+            out = np.zeros(self.n_columns)
+            for part in _slices(rows.size, self.n_columns):
+                out += _float64(self._X[rows[part]]).T @ v[rows[part]]
+            return out
+        if self._direct:
+            return self._X.T @ v
+        out = np.zeros(self.n_columns)
+        if self._by_rows:
+            for part in _slices(self.n_samples, self.n_columns):
+                out += _float64(self._X[part]).T @ v[part]
+        else:
+            for part in _slices(self.n_columns, self.n_samples):
+                out[part] = _float64(self._X[:, part]).T @ v
+        return out
+
+    def columns(self, idx: IntArray) -> DenseColumns:
+        """``X[:, idx]`` as a block in float64."""
+        idx = np.asarray(idx, dtype=np.int64)
+        out = np.empty((idx.size, self.n_samples))
+        if self._by_rows:
+            for part in _slices(self.n_samples, idx.size):
+                out[:, part] = _take_columns(self._X[part], idx).T
+        else:
+            for part in _slices(idx.size, self.n_samples):
+                out[part] = self._X.T[idx[part]]
+        return DenseColumns(out)
+
+    def scores(self, w: FloatArray, idx: IntArray) -> FloatArray:
+        """``X[:, idx] w``, by blocks: the columns are never all copied."""
+        w, idx = np.asarray(w, dtype=np.float64), np.asarray(idx, dtype=np.int64)
+        out = np.zeros(self.n_samples)
+        if self._by_rows:
+            for part in _slices(self.n_samples, idx.size):
+                out[part] = _float64(_take_columns(self._X[part], idx)) @ w
+        else:
+            for part in _slices(idx.size, self.n_samples):
+                out += w[part] @ _float64(self._X.T[idx[part]])
+        return out
+
+    def filled(self, value: float) -> DenseColumns:
+        """A block of one column that is ``value`` in every row."""
+        return DenseColumns(np.full((1, self.n_samples), float(value)))
+
+    def sum_of_squares(self) -> float:
+        """``sum_ij x_ij^2``."""
+        return sum(squared_sum(block) for block in self._contiguous_blocks())
+
+    def max_abs(self) -> float:
+        """``max_ij |x_ij|``; NaN if X holds NaN."""
+        return float(np.max([largest_magnitude(b) for b in self._contiguous_blocks()], initial=0.0))
+
+    def _contiguous_blocks(self) -> Iterator[NDArray]:
+        """Blocks that cover X once, each contiguous; views wherever X itself is contiguous."""
+        X = self._X if self._by_rows else self._X.T
+        for part in _slices(*X.shape):
+            yield np.ascontiguousarray(X[part])
+
+
+def _slices(n_lines: int, length: int) -> Iterator[slice]:
+    """Slices that cover ``n_lines`` lines of ``length`` numbers, one block's worth at a time."""
+    step = max(1, BLOCK_NUMBERS // max(1, length))
+    for start in range(0, n_lines, step):
+        yield slice(start, min(start + step, n_lines))
+
+
+def _float64(block: NDArray) -> FloatArray:
+    return block.astype(np.float64, copy=False)
+
+
+def _take_columns(block: NDArray, idx: IntArray) -> NDArray:
+    """``block[:, idx]``. ``take`` is faster, but first copies a block that is not contiguous."""
+    if block.flags.c_contiguous and block.flags.aligned and block.dtype.isnative:
+        return block.take(idx, axis=1)
+    return block[:, idx]
+
+
+def _is_blas_ready(X: NDArray) -> bool:
+    """Whether BLAS can read X in place: native aligned float64, with one stride of one number."""
+    if X.dtype != np.float64 or not X.flags.aligned:
+        return False
+    (n_samples, n_columns), (down, right) = X.shape, X.strides
+    size = X.itemsize
+    by_rows = right == size and down >= size * n_columns
+    by_columns = down == size and right >= size * n_samples
+    return (by_rows or by_columns) and down % size == 0 and right % size == 0

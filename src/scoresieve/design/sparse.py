@@ -1,0 +1,206 @@
+"""A sparse X in CSR or CSC form."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from scoresieve.design._base import (
+    ACTIVE_SHARE,
+    BLOCK_NUMBERS,
+    Columns,
+    Design,
+    FloatArray,
+    IntArray,
+    largest_magnitude,
+    squared_sum,
+)
+
+#: Up to this many vectors, one product each is faster than scipy's product with a matrix.
+FEW_VECTORS = 3
+
+
+class SparseColumns(Columns):
+    """``X_S`` in float64 CSC form: fast to append to, and fast where columns are short."""
+
+    def __init__(self, block: sp.csc_array) -> None:
+        self._block = block
+        self._transposed = block.T
+
+    @property
+    def n_columns(self) -> int:
+        """How many columns the block has."""
+        return self._block.shape[1]
+
+    def scores(self, w: FloatArray) -> FloatArray:
+        """``X_S w``."""
+        return self._block @ np.asarray(w, dtype=np.float64)
+
+    def correlate(self, V: FloatArray) -> FloatArray:
+        """``X_S^T V``."""
+        V = np.asarray(V, dtype=np.float64)
+        if V.ndim == 1 or V.shape[1] > FEW_VECTORS:
+            return self._transposed @ V
+        out = np.empty((self.n_columns, V.shape[1]))
+        for k in range(V.shape[1]):
+            out[:, k] = self._transposed @ V[:, k]
+        return out
+
+    def append(self, other: Columns) -> SparseColumns:
+        """The block with the columns of ``other`` to the right."""
+        return SparseColumns(sp.hstack([self._block, other._block], format="csc"))
+
+
+class SparseDesign(Design):
+    """A sparse ``X`` of any real type, used where it lies. It is never made dense.
+
+    Conventions
+    -----------
+    * The arrays of X are shared, never changed and never handed out. Entries need not be sorted;
+      repeated entries add up.
+    * "Lines" are what the format stores together: rows in CSR, columns in CSC. Types other than
+      float64 are converted a run of entries at a time.
+
+    Parameters
+    ----------
+    X : CSR or CSC matrix or array of shape (n_samples, n_columns)
+    """
+
+    def __init__(self, X: Any) -> None:
+        if X.format not in ("csr", "csc"):
+            raise ValueError(f"X must be in CSR or CSC format; got {X.format}. Use X.tocsr().")
+        self._shape = (int(X.shape[0]), int(X.shape[1]))
+        self._by_rows = X.format == "csr"
+        indices, indptr = _same_index_type(X.indices, X.indptr)
+        # The arrays may be longer than what indptr refers to.
+        n_entries = int(indptr[-1])
+        self._lines = _matrix(X.data[:n_entries], indices[:n_entries], indptr, X.format, X.shape)
+
+    @property
+    def n_samples(self) -> int:
+        """Number of rows."""
+        return self._shape[0]
+
+    @property
+    def n_columns(self) -> int:
+        """Number of columns."""
+        return self._shape[1]
+
+    def correlate(self, v: FloatArray) -> FloatArray:
+        """``X^T v``, for CSR over the rows with ``v_i != 0`` where these hold few entries."""
+        v = np.asarray(v, dtype=np.float64)
+        if not self._by_rows:
+            return self._along_lines(v)
+        rows = np.flatnonzero(v)
+        lengths = np.diff(self._lines.indptr)[rows]
+        if lengths.sum() >= ACTIVE_SHARE * self._lines.data.size:
+            return self._across_lines(v)
+        out = None
+        for part in _runs(lengths, max(BLOCK_NUMBERS, self.n_columns)):
+            chosen = self._lines[rows[part]]
+            piece = chosen.data, chosen.indices, chosen.indptr
+            out = _add_across(out, *piece, self.n_columns, v[rows[part]])
+        return np.zeros(self.n_columns) if out is None else out
+
+    def columns(self, idx: IntArray) -> SparseColumns:
+        """``X[:, idx]`` as a block: one pass over the entries for CSR, only the columns for CSC."""
+        block = self._lines[:, np.asarray(idx, dtype=np.int64)]
+        return SparseColumns(block.tocsc().astype(np.float64, copy=False))
+
+    def scores(self, w: FloatArray, idx: IntArray) -> FloatArray:
+        """``X[:, idx] w``: for CSR one pass over the entries with a w that is zero elsewhere."""
+        w, idx = np.asarray(w, dtype=np.float64), np.asarray(idx, dtype=np.int64)
+        if not self._by_rows:
+            return self.columns(idx).scores(w)
+        full = np.zeros(self.n_columns)
+        full[idx] = w
+        return self._along_lines(full)
+
+    def filled(self, value: float) -> SparseColumns:
+        """A block of one column that is ``value`` in every row."""
+        n = self.n_samples
+        column = (np.full(n, float(value)), np.arange(n), np.array([0, n]))
+        return SparseColumns(sp.csc_array(column, shape=(n, 1)))
+
+    def sum_of_squares(self) -> float:
+        """``sum_ij x_ij^2``, over the stored entries."""
+        return squared_sum(self._lines.data)
+
+    def max_abs(self) -> float:
+        """``max_ij |x_ij|``, over the stored entries; NaN if X holds NaN."""
+        return largest_magnitude(self._lines.data)
+
+    def _along_lines(self, x: FloatArray) -> FloatArray:
+        """One number a line: the sum of its entries times x."""
+        out = np.zeros(self._lines.indptr.size - 1)
+        for lines, data, indices, indptr in self._pieces(BLOCK_NUMBERS):
+            shape = (indptr.size - 1, x.size)
+            out[lines] += _matrix(data, indices, indptr, "csr", shape) @ x
+        return out
+
+    def _across_lines(self, x: FloatArray) -> FloatArray:
+        """The sum of the lines, each times its entry of x."""
+        out = None
+        for lines, *piece in self._pieces(max(BLOCK_NUMBERS, self.n_columns)):
+            out = _add_across(out, *piece, self.n_columns, x[lines])
+        return np.zeros(self.n_columns) if out is None else out
+
+    def _pieces(self, n_entries: int) -> Iterator[tuple[slice, FloatArray, NDArray, NDArray]]:
+        """Runs of entries in float64 with their lines; all of X at once if it is float64."""
+        data, indices, indptr = self._lines.data, self._lines.indices, self._lines.indptr
+        if data.dtype == np.float64:
+            yield slice(0, indptr.size - 1), data, indices, indptr
+            return
+        for start in range(0, data.size, n_entries):
+            stop = min(start + n_entries, data.size)
+            first = int(np.searchsorted(indptr, start, side="right")) - 1
+            last = int(np.searchsorted(indptr, stop, side="left"))
+            local = np.clip(indptr[first : last + 1], start, stop) - start
+            block = data[start:stop].astype(np.float64)
+            yield slice(first, last), block, indices[start:stop], local.astype(indices.dtype)
+
+
+def _matrix(data: NDArray, indices: NDArray, indptr: NDArray, form: str, shape: Any) -> Any:
+    """A CSR or CSC array around the three arrays; scipy's own constructor copies int64 indices."""
+    matrix = sp.csr_array(shape) if form == "csr" else sp.csc_array(shape)
+    matrix.data, matrix.indices, matrix.indptr = data, indices, indptr
+    return matrix
+
+
+def _add_across(
+    out: FloatArray | None,
+    data: NDArray,
+    indices: NDArray,
+    indptr: NDArray,
+    n_out: int,
+    x: FloatArray,
+) -> FloatArray:
+    """``out + sum_l x_l * line_l``, of shape (n_out,); without ``out`` nothing is added to."""
+    data = data.astype(np.float64, copy=False)
+    total = _matrix(data, indices, indptr, "csc", (n_out, indptr.size - 1)) @ x
+    if out is not None:
+        total += out
+    return total
+
+
+def _same_index_type(indices: NDArray, indptr: NDArray) -> tuple[NDArray, NDArray]:
+    """Both index arrays in one type, since scipy would convert one of them in every product."""
+    if indices.dtype == indptr.dtype:
+        return indices, indptr
+    if indptr[-1] <= np.iinfo(indices.dtype).max:
+        return indices, indptr.astype(indices.dtype)
+    return indices.astype(indptr.dtype), indptr
+
+
+def _runs(lengths: NDArray, n_entries: int) -> Iterator[slice]:
+    """Slices of consecutive lines with about ``n_entries`` entries together, at least one line."""
+    ends = np.cumsum(lengths, dtype=np.int64)
+    start, done = 0, 0
+    while start < ends.size:
+        stop = max(start + 1, int(np.searchsorted(ends, done + n_entries, side="right")))
+        yield slice(start, stop)
+        start, done = stop, int(ends[stop - 1])

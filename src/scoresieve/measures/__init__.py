@@ -1,0 +1,36 @@
+"""Performance measures: their score, their loss and their most violated cut.
+
+A measure sees labels ``y`` in {-1, +1} and real scores, never the data matrix. Take one by name
+with :func:`get_measure`, or build it: ``FBeta(beta=2)``, ``PrecisionAtK(k=100)``. A measure of your
+own is a function of the contingency table, :class:`Contingency`, or a subclass of :class:`Measure`.
+"""
+
+from scoresieve.measures._base import Cut, Measure
+from scoresieve.measures.average_precision import AveragePrecision
+from scoresieve.measures.contingency import ContingencyMeasure
+from scoresieve.measures.decomposable import Accuracy, BalancedAccuracy
+from scoresieve.measures.fractional import FBeta, Jaccard, PrecisionUnderRecallFloor
+from scoresieve.measures.ranking import ROCAUC, RankingMeasure
+from scoresieve.measures.registry import get_measure, known_names
+from scoresieve.measures.top_k import PRBEP, PrecisionAtK, RecallAtK
+from scoresieve.measures.user_function import Contingency
+
+__all__ = [
+    "PRBEP",
+    "ROCAUC",
+    "Accuracy",
+    "AveragePrecision",
+    "BalancedAccuracy",
+    "Contingency",
+    "ContingencyMeasure",
+    "Cut",
+    "FBeta",
+    "Jaccard",
+    "Measure",
+    "PrecisionAtK",
+    "PrecisionUnderRecallFloor",
+    "RankingMeasure",
+    "RecallAtK",
+    "get_measure",
+    "known_names",
+]

@@ -1,0 +1,108 @@
+"""The number k of Prec@k and Rec@k, and what the k highest scores hold."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from fractions import Fraction
+from numbers import Integral
+
+import numpy as np
+
+from scoresieve.measures._base import FloatArray
+from scoresieve.measures.contingency import class_sizes
+
+_MULTIPLE = re.compile(r"(?P<factor>\d+(?:\.\d+)?)?p(?:/(?P<divisor>\d+))?")
+
+
+def parse_k(k: int | str) -> int | Fraction:
+    """``k`` itself, or the multiple of P that "2p", "p/2" or "0.5p" stands for.
+
+    Parameters
+    ----------
+    k : int or str
+        A positive integer, or a positive multiple of the number of positives.
+
+    Returns
+    -------
+    k : int or Fraction
+        A fraction stands for a multiple of P.
+    """
+    if isinstance(k, Integral) and not isinstance(k, bool) and k >= 1:
+        return int(k)
+    match = _MULTIPLE.fullmatch(k.replace(" ", "").lower()) if isinstance(k, str) else None
+    if match and int(match["divisor"] or 1) > 0:
+        multiple = Fraction(match["factor"] or 1) / int(match["divisor"] or 1)
+        if multiple > 0:
+            return multiple
+    raise ValueError(
+        f"k must be a positive integer, or a multiple of the number of positives such as '2p', "
+        f"'p/2' or '0.5p'; got {k!r}."
+    )
+
+
+def expected_true_positives(y: FloatArray, scores: FloatArray, k: int) -> float:
+    """Mean number of positives among the k highest scores, over all orders of the tied scores.
+
+    Parameters
+    ----------
+    y, scores : ndarray of shape (n_samples,)
+        Labels in {-1, +1} and scores.
+    k : int
+        Between 1 and n_samples.
+
+    Returns
+    -------
+    n_true_positive : float
+    """
+    positive, scores = np.asarray(y) > 0, np.asarray(scores)
+    threshold = np.partition(scores, scores.size - k)[scores.size - k]
+    above, tied = scores > threshold, scores == threshold
+    share = (k - np.count_nonzero(above)) / np.count_nonzero(tied)
+    return float(np.count_nonzero(positive & above) + share * np.count_nonzero(positive & tied))
+
+
+@dataclass(frozen=True)
+class AtK:
+    """Holds k, in its shortest spelling, and turns it into a number of examples."""
+
+    k: int | str
+
+    def __post_init__(self) -> None:
+        k = parse_k(self.k)
+        if isinstance(k, Fraction):
+            factor = "" if k.numerator == 1 else k.numerator
+            k = f"{factor}p" if k.denominator == 1 else f"{factor}p/{k.denominator}"
+        object.__setattr__(self, "k", k)
+
+    def n_selected(self, y: FloatArray) -> int:
+        """``k`` as a number of examples: ``floor(multiple * P)``, at least 1, at most n_samples.
+
+        Parameters
+        ----------
+        y : ndarray of shape (n_samples,)
+            Labels in {-1, +1}.
+
+        Returns
+        -------
+        k : int
+
+        Raises
+        ------
+        ValueError
+            If there are fewer than k examples.
+        """
+        n_positive, n_negative = class_sizes(y)
+        k = parse_k(self.k)
+        if isinstance(k, Fraction):
+            k = max(1, k.numerator * n_positive // k.denominator)
+        if k > n_positive + n_negative:
+            raise ValueError(
+                f"k={self.k!r} asks for the {k} highest scores, but there are only "
+                f"{n_positive + n_negative} examples ({n_positive} positives); choose a smaller k."
+            )
+        return k
+
+    def check(self, y: FloatArray) -> None:
+        """Raise ValueError if k exceeds the number of examples."""
+        self.n_selected(y)

@@ -1,0 +1,94 @@
+"""What a measure is: a loss of labellings, a score of scores, and a most violated labelling.
+
+Notation, used by every module of this package
+----------------------------------------------
+``y``
+    True labels in {-1, +1}, shape (n_samples,). ``P`` positives, ``N`` negatives.
+``scores``
+    Real scores ``s_i = <w, x_i>``, shape (n_samples,). A measure never sees X.
+``Delta``
+    The loss of a labelling (or a ranking), in [0, 1]; 0 for the true one.
+``U``
+    The unit of the measure: ``U * Delta`` is on the scale of a count of errors. ``n_samples`` for
+    the Hamming loss, ``P`` for every other measure.
+cut
+    One labelling y' as the solver sees it: ``delta_i = y_i`` where y' flips i and 0 elsewhere,
+    and ``loss = U * Delta(y, y')``. Its value at the scores s is ``loss - <delta, s>``.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+FloatArray = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Cut:
+    """``R(s') >= loss - <delta, s'>`` for every s': one linear lower bound of the risk.
+
+    Parameters
+    ----------
+    delta : ndarray of shape (n_samples,)
+        How far, and in which direction, each example is flipped. In {-1, 0, +1} for a labelling,
+        real for a ranking.
+    loss : float
+        ``U * Delta`` of the labelling or ranking.
+    """
+
+    delta: FloatArray
+    loss: float
+
+    def value(self, scores: FloatArray) -> float:
+        """``loss - <delta, scores>``: the bound on the risk at other scores."""
+        return float(self.loss - self.delta @ scores)
+
+
+class Measure(ABC):
+    """``R(s) = max(0, max_{y'} U * Delta(y, y') - sum_{i: y'_i != y_i} y_i s_i)``.
+
+    Conventions
+    -----------
+    * y is in {-1, +1} and holds both classes; the caller has checked it. Scores are float64.
+    * Only labellings that are admissible and have ``Delta > 0`` compete for the maximum.
+    * Ties in scores are broken by index (stable sorts), so that a fit is deterministic.
+    * An instance holds settings only, compares and hashes by them, and is never modified.
+    """
+
+    #: Whether ``delta`` of every cut is in {-1, 0, +1}, so that it can be stored as bits.
+    flips_examples: bool = True
+
+    @property
+    @abstractmethod
+    def name(self) -> str:
+        """The name that ``get_measure`` turns into an equal measure."""
+
+    @abstractmethod
+    def unit(self, y: FloatArray) -> float:
+        """``U``: what the loss is multiplied with in the risk."""
+
+    @abstractmethod
+    def score(self, y: FloatArray, scores: FloatArray) -> float:
+        """The measure as it is reported, in [0, 1], larger is better."""
+
+    @abstractmethod
+    def most_violated(self, y: FloatArray, scores: FloatArray) -> Cut:
+        """The cut with the largest value at ``scores`` among those with ``Delta > 0``.
+
+        Its value may be negative; then the risk is 0 (see :meth:`risk`).
+        """
+
+    @abstractmethod
+    def cut_loss(self, y: FloatArray, delta: FloatArray) -> float:
+        """``U * Delta`` recomputed from ``delta`` alone; ValueError if no labelling gives it."""
+
+    def check(self, y: FloatArray) -> None:  # noqa: B027 (most measures accept every y)
+        """Raise ValueError if the measure is not defined for these labels (k > n, say)."""
+
+    def risk(self, y: FloatArray, scores: FloatArray) -> float:
+        """``R(scores)``, by the most violated cut."""
+        return max(0.0, self.most_violated(y, scores).value(scores))

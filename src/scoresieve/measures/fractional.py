@@ -1,0 +1,185 @@
+"""Measures that are a fraction of counts: F-beta, Jaccard, precision under a recall floor."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.metrics import fbeta_score, jaccard_score, precision_score, recall_score
+
+from scoresieve.measures._alarms import FractionalMeasure, interval_of_ratio
+from scoresieve.measures._base import FloatArray
+from scoresieve.measures._ordered import IndexArray, OrderedClasses
+from scoresieve.measures.contingency import as_name, predicted_labels
+
+
+@dataclass(frozen=True)
+class FBeta(FractionalMeasure):
+    """``Delta = 1 - (1 + beta^2) a / (a + b + beta^2 P)``: one minus the F-beta score.
+
+    Conventions
+    -----------
+    Predictions are +1 where the score is positive. The score of no predicted positives is 0.
+
+    Parameters
+    ----------
+    beta : float, default=1.0
+        Weight of recall against precision, in [1e-6, 1e6]. 2 stresses recall, 0.5 precision.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> y = np.array([1.0, 1.0, -1.0, -1.0])
+    >>> FBeta().loss(y, np.array([1.0, -1.0, -1.0, -1.0]))
+    0.3333333333333333
+    >>> FBeta().most_violated(y, np.array([2.0, 0.5, 0.3, -1.0])).delta
+    array([ 0.,  1., -1.,  0.])
+    """
+
+    beta: float = 1.0
+
+    def __post_init__(self) -> None:
+        beta = float(self.beta)
+        if not 1e-6 <= beta <= 1e6:
+            raise ValueError(f"beta must be between 1e-6 and 1e6, got {self.beta!r}.")
+        object.__setattr__(self, "beta", beta)
+
+    @property
+    def name(self) -> str:
+        """The letter f and beta: "f1", "f2", "f0.5"."""
+        return f"f{as_name(self.beta)}"
+
+    def table_loss(
+        self, n_true_positive: Any, n_false_positive: Any, n_positive: int, n_negative: int
+    ) -> FloatArray:
+        """``((beta^2 (P - a)) + b) / (a + b + beta^2 P)``, exactly 0 for the true table."""
+        a, b = np.asarray(n_true_positive, dtype=float), np.asarray(n_false_positive, dtype=float)
+        weight = self.beta**2
+        return (b + weight * (n_positive - a)) / (a + b + weight * n_positive)
+
+    def score(self, y: FloatArray, scores: FloatArray) -> float:
+        """``fbeta_score`` of scikit-learn for the predictions ``scores > 0``."""
+        return float(fbeta_score(y, predicted_labels(scores), beta=self.beta, zero_division=0.0))
+
+    def _lowest_alarm(self, n_positive: int) -> float:
+        offset = self.beta**2 * n_positive
+        a = min(offset, n_positive)
+        return -n_positive * (1.0 + self.beta**2) * a / (a + offset) ** 2
+
+    def _paying_interval(
+        self, prices: FloatArray, n_alarms: FloatArray, n_positive: int
+    ) -> tuple[FloatArray, FloatArray]:
+        weight = self.beta**2
+        gain = n_positive * (1.0 + weight)
+        return interval_of_ratio(prices, n_alarms + weight * n_positive, gain)
+
+
+@dataclass(frozen=True)
+class Jaccard(FractionalMeasure):
+    """``Delta = 1 - a / (P + b)``: one minus the intersection over union of the positives.
+
+    Predictions are +1 where the score is positive.
+    """
+
+    name = "jaccard"
+
+    def table_loss(
+        self, n_true_positive: Any, n_false_positive: Any, n_positive: int, n_negative: int
+    ) -> FloatArray:
+        """``(P - a + b) / (P + b)``, exactly 0 for the true table."""
+        a, b = np.asarray(n_true_positive, dtype=float), np.asarray(n_false_positive, dtype=float)
+        return (n_positive - a + b) / (n_positive + b)
+
+    def score(self, y: FloatArray, scores: FloatArray) -> float:
+        """``jaccard_score`` of scikit-learn for the predictions ``scores > 0``."""
+        return float(jaccard_score(y, predicted_labels(scores), zero_division=0.0))
+
+    def _lowest_alarm(self, n_positive: int) -> float:
+        return -1.0
+
+    def _paying_interval(
+        self, prices: FloatArray, n_alarms: FloatArray, n_positive: int
+    ) -> tuple[FloatArray, FloatArray]:
+        # U a [1 / (P + b) - 1 / (P + b + 1)] > price, with U = P.
+        union = n_positive + n_alarms
+        return prices * union * (union + 1.0) / n_positive, np.full(union.shape, np.inf)
+
+
+@dataclass(frozen=True)
+class PrecisionUnderRecallFloor(FractionalMeasure):
+    """``Delta = b / (a + b)`` if ``a / P >= floor``, else 1: precision, given enough recall.
+
+    Conventions
+    -----------
+    The score is the precision of the predictions ``scores > 0`` if their recall reaches the floor
+    and 0 otherwise.
+
+    Parameters
+    ----------
+    floor : float
+        The recall to reach, in (0, 1].
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> y = np.array([1.0, 1.0, -1.0, -1.0])
+    >>> measure = PrecisionUnderRecallFloor(floor=0.8)
+    >>> measure.loss(y, np.array([1.0, 1.0, 1.0, -1.0]))
+    0.3333333333333333
+    >>> measure.loss(y, np.array([1.0, -1.0, -1.0, -1.0]))
+    1.0
+    """
+
+    floor: float
+
+    def __post_init__(self) -> None:
+        floor = float(self.floor)
+        if not 0 < floor <= 1:
+            raise ValueError(f"floor must be a recall in (0, 1], got {self.floor!r}.")
+        object.__setattr__(self, "floor", floor)
+
+    @property
+    def name(self) -> str:
+        """The text "precision@recall>=" and the floor."""
+        return f"precision@recall>={as_name(self.floor)}"
+
+    def least_true_positive(self, n_positive: int) -> int:
+        """The smallest a with ``a / P >= floor``, as the division is rounded."""
+        least = math.ceil(self.floor * n_positive)
+        while (least - 1) / n_positive >= self.floor:
+            least -= 1
+        while least / n_positive < self.floor:
+            least += 1
+        return least
+
+    def table_loss(
+        self, n_true_positive: Any, n_false_positive: Any, n_positive: int, n_negative: int
+    ) -> FloatArray:
+        """``b / (a + b)`` where a reaches the floor, 1 elsewhere."""
+        a, b = np.asarray(n_true_positive, dtype=float), np.asarray(n_false_positive, dtype=float)
+        reached = a >= self.least_true_positive(n_positive)
+        return np.where(reached, b / np.maximum(a + b, 1.0), 1.0)
+
+    def score(self, y: FloatArray, scores: FloatArray) -> float:
+        """Precision of the predictions ``scores > 0``, or 0 if their recall is below the floor."""
+        y_pred = predicted_labels(scores)
+        if recall_score(y, y_pred) < self.floor:
+            return 0.0
+        return float(precision_score(y, y_pred, zero_division=0.0))
+
+    def _lowest_alarm(self, n_positive: int) -> float:
+        return -n_positive / (self.least_true_positive(n_positive) + 1.0)
+
+    def _paying_interval(
+        self, prices: FloatArray, n_alarms: FloatArray, n_positive: int
+    ) -> tuple[FloatArray, FloatArray]:
+        return interval_of_ratio(prices, n_alarms, float(n_positive))
+
+    def _candidates(self, classes: OrderedClasses) -> tuple[IndexArray, IndexArray]:
+        least = self.least_true_positive(classes.n_positive)
+        n_alarms = np.maximum(self._best_alarms(classes), 1)
+        # Below the floor the loss is 1 whatever b is: only alarms with a positive score pay.
+        n_alarms[:least] = classes.n_negative_above_zero
+        return np.arange(classes.n_positive + 1), n_alarms

@@ -1,0 +1,5 @@
+"""Regularizers: functions of ``w`` or of ``c = X^T v``. They never see y."""
+
+from scoresieve.regularizers.budget_norm import BudgetNorm
+
+__all__ = ["BudgetNorm"]

@@ -1,0 +1,115 @@
+"""The cuts of the master problem, restricted to a growing set of working columns."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scoresieve.measures import Cut
+from scoresieve.regularizers import BudgetNorm
+from scoresieve.solvers.master import MasterProblem
+from scoresieve.solvers.problem import Problem
+from scoresieve.solvers.result import DualPoint, combine_deltas, pack_delta, unpack_delta
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+
+#: Numbers of a dense block of cuts that is unpacked at a time (16 MB).
+_BLOCK_NUMBERS = 2**21
+
+
+class CutPool:
+    """``A = [X_S^T delta_k]_k`` and ``q``, with the labellings kept to fill in new columns.
+
+    Conventions
+    -----------
+    * ``columns`` are numbers of columns of the design in the order in which they entered; the
+      columns that are always in are the first ones.
+    * Memory is O(K (n/8 + S)) for labellings: one bit an example and cut.
+
+    Parameters
+    ----------
+    problem : Problem
+    """
+
+    def __init__(self, problem: Problem) -> None:
+        self._problem = problem
+        self.columns: IntArray = problem.norm.always
+        self.block = problem.design.columns(self.columns)
+        self.norm: BudgetNorm = problem.norm.restrict(self.columns)
+        self.matrix = np.zeros((0, self.columns.size))
+        self.losses = np.zeros(0)
+        self._packed: list[NDArray] = []
+        self._seen: set[bytes] = set()
+        self._idle = np.zeros(0, dtype=np.int64)
+
+    def __len__(self) -> int:
+        return self.losses.size
+
+    @property
+    def master(self) -> MasterProblem:
+        """The master problem of the present cuts and columns."""
+        return MasterProblem(self.matrix, self.losses, self._problem.C, self.norm)
+
+    def add(self, cut: Cut) -> bool:
+        """Add a cut; False if it bounds nothing new: a zero cut, or one that is in already."""
+        if cut.loss == 0.0 and not np.any(cut.delta):
+            return False
+        packed = pack_delta(cut.delta, as_bits=self._problem.measure.flips_examples)
+        key = packed.tobytes()
+        if key in self._seen:
+            return False
+        self._seen.add(key)
+        self._packed.append(packed)
+        self.matrix = np.vstack([self.matrix, self.block.correlate(cut.delta)])
+        self.losses = np.append(self.losses, cut.loss)
+        self._idle = np.append(self._idle, 0)
+        return True
+
+    def add_columns(self, columns: IntArray) -> int:
+        """Add those of the columns that are not in yet; how many those are."""
+        new = np.setdiff1d(columns, self.columns)
+        if new.size == 0:
+            return 0
+        block = self._problem.design.columns(new)
+        self.columns = np.concatenate([self.columns, new])
+        self.block = self.block.append(block)
+        self.norm = self._problem.norm.restrict(self.columns)
+        self.matrix = np.hstack([self.matrix, self._correlate_all(block)])
+        return int(new.size)
+
+    def _correlate_all(self, block) -> FloatArray:
+        """``X_new^T delta_k`` for every cut, some cuts at a time."""
+        y = self._problem.y
+        at_once = max(1, _BLOCK_NUMBERS // y.size)
+        parts = [np.zeros((0, block.n_columns))]
+        for start in range(0, len(self), at_once):
+            deltas = [unpack_delta(packed, y) for packed in self._packed[start : start + at_once]]
+            parts.append(block.correlate(np.column_stack(deltas)).T)
+        return np.vstack(parts)
+
+    def combine(self, alpha: FloatArray) -> FloatArray:
+        """``sum_k alpha_k delta_k``, of shape (n_samples,)."""
+        return combine_deltas(alpha, np.array(self._packed), self._problem.y)
+
+    def dual_point(self, alpha: FloatArray) -> DualPoint:
+        """The cuts with a positive weight, to be kept."""
+        used = np.flatnonzero(alpha > 0.0)
+        return DualPoint(alpha[used], np.array([self._packed[k] for k in used]))
+
+    def lines(self, w: FloatArray, dw: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """``R >= offsets + t * slopes`` on the segment w + t dw, one line a cut."""
+        return self.losses - self.matrix @ w, -(self.matrix @ dw)
+
+    def drop_idle(self, alpha: FloatArray, patience: int) -> FloatArray:
+        """Drop cuts without weight for ``patience`` rounds; the weights of those that stay."""
+        used = alpha > 1e-6 * max(float(alpha.max()), np.finfo(float).tiny)
+        self._idle = np.where(used, 0, self._idle + 1)
+        keep = np.flatnonzero(self._idle < patience)
+        if keep.size == len(self):
+            return alpha
+        self._packed = [self._packed[k] for k in keep]
+        self._seen = {packed.tobytes() for packed in self._packed}
+        self.matrix, self.losses = self.matrix[keep], self.losses[keep]
+        self._idle = self._idle[keep]
+        return alpha[keep]

@@ -1,0 +1,73 @@
+"""Keeps the bounds and the history of a run, and says when to stop."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scoresieve.solvers.problem import Clock
+from scoresieve.solvers.result import DualPoint, Progress, Status, relative_gap
+
+FloatArray = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Limits:
+    """When a solver stops: relative gap, rounds, seconds, or a callback that returns True."""
+
+    tol: float
+    max_iter: int
+    max_time: float | None = None
+    callback: Callable[[Progress], object] | None = None
+
+
+class Tracker:
+    """The best certified bounds, the history, and the reason to stop.
+
+    Parameters
+    ----------
+    limits : Limits
+    """
+
+    def __init__(self, limits: Limits) -> None:
+        self.limits = limits
+        self.clock = Clock()
+        self.history: list[Progress] = []
+        self.primal, self.dual = np.inf, -np.inf
+        self.dual_point = DualPoint(np.zeros(0), np.zeros((0, 0), dtype=np.uint8))
+        self.n_fallbacks = 0
+
+    @property
+    def gap(self) -> float:
+        """Relative gap of the best bounds."""
+        return relative_gap(self.primal, self.dual)
+
+    def lower_bound(self, value: float, point: Callable[[], DualPoint]) -> None:
+        """Take a certified lower bound if it is the best; ``point`` gives what proves it."""
+        if value > self.dual:
+            self.dual, self.dual_point = value, point()
+
+    def record(self, *, n_cuts: int, n_working: int, n_support: int) -> Status | None:
+        """Write one row of the history; the reason to stop, or None."""
+        limits = self.limits
+        row = Progress(
+            iteration=len(self.history) + 1,
+            time=self.clock.elapsed,
+            primal=self.primal,
+            dual=self.dual,
+            n_cuts=n_cuts,
+            n_working=n_working,
+            n_support=n_support,
+        )
+        self.history.append(row)
+        stop = limits.callback is not None and limits.callback(row) is True
+        if self.gap <= limits.tol:
+            return Status.CONVERGED
+        if stop:
+            return Status.CALLBACK
+        if limits.max_time is not None and row.time >= limits.max_time:
+            return Status.MAX_TIME
+        return Status.MAX_ITER if row.iteration >= limits.max_iter else None

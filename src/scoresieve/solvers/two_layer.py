@@ -1,0 +1,171 @@
+"""The paper's two-layer cutting plane algorithm (Mao and Tsang, Algorithms 1 and 2).
+
+Outer layer, group generation: the most violated ``d^t`` for the present alpha is the indicator of
+the B largest ``c_j^2``, ``c = X^T sum_k alpha_k delta_k``. It joins the set W of groups.
+
+Inner layer, group selection: cutting planes on
+
+    min  1/2 (sum_t ||w_t||)^2 + C R(sum_t w_t)
+
+over the groups of W; each step solves the QCQP of Corollary 1 by the conic solver, takes
+``w_t = mu_t A_t^T alpha``, and adds the most violated labelling, until the inner relative gap is
+eps_2. The outer layer stops when the certified relative gap of the original problem is eps_1.
+
+Where ours differs from the published program: cuts are kept from one inner run to the next, groups
+and cuts without weight are dropped, and the outer test uses the certified gap instead of the change
+of the objective. The optimum is the same.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scoresieve.solvers.bundle import Point
+from scoresieve.solvers.conic import GroupSolution, solve_group_qcqp
+from scoresieve.solvers.cut_pool import CutPool
+from scoresieve.solvers.problem import Problem
+from scoresieve.solvers.result import Status, relative_gap
+from scoresieve.solvers.tracker import Tracker
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+
+#: eps_2 as a share of eps_1, as in the authors' program (0.01 and 0.1).
+INNER_SHARE = 0.1
+#: Inner steps without weight after which a cut is dropped.
+PATIENCE = 20
+#: Outer rounds without weight after which a group is dropped.
+GROUP_PATIENCE = 5
+#: Weight of a group below which it counts as unused.
+UNUSED = 1e-6
+#: The finest inner gap that double precision and the conic solver can give.
+FINEST = 1e-8
+
+
+class TwoLayer:
+    """The state of the algorithm between inner steps.
+
+    Parameters
+    ----------
+    problem : Problem
+    tracker : Tracker
+        Receives bounds and timings; its ``tol`` is eps_1.
+    """
+
+    def __init__(self, problem: Problem, tracker: Tracker) -> None:
+        self.problem, self.tracker = problem, tracker
+        self.pool = CutPool(problem)
+        self.groups: list[IntArray] = []  # numbers of design columns, sorted
+        self._group_idle: list[int] = []
+        self.inner_tol = INNER_SHARE * tracker.limits.tol
+        zero = np.zeros(problem.y.size)
+        cut = problem.cut(zero)
+        value = problem.C * max(0.0, cut.value(zero))
+        self.best = Point(np.zeros(self.pool.columns.size), zero, value, cut)
+        tracker.primal = value
+        self.pool.add(cut)
+        self._add_group(problem.design.correlate(cut.delta))
+
+    def run(self) -> Status:
+        """Outer layer: alternate group selection and group generation."""
+        while True:
+            solution, status = self._select_groups()
+            if status is not None:
+                return status
+            with self.tracker.clock.part("pass"):
+                correlations = self._lower_bound(solution)
+            if self.tracker.gap <= self.tracker.limits.tol:
+                return Status.CONVERGED
+            self._drop_unused_groups(solution.mu)
+            if self._add_group(correlations):
+                continue
+            # The most violated group is in already: what is left of the gap is the inner one.
+            if self.inner_tol <= FINEST:
+                return Status.STALLED
+            self.inner_tol = max(FINEST, 0.1 * self.inner_tol)
+
+    def _select_groups(self) -> tuple[GroupSolution, Status | None]:
+        """Inner layer (Algorithm 1): cutting planes until the inner gap is eps_2."""
+        inner_primal = np.inf
+        while True:
+            with self.tracker.clock.part("master"):
+                solution = self._solve_qcqp()
+            with self.tracker.clock.part("oracle"):
+                value, is_new = self._add_cut_at(solution)
+            inner_primal = min(inner_primal, value)
+            done = relative_gap(inner_primal, solution.dual) <= self.inner_tol or not is_new
+            status = self.tracker.record(
+                n_cuts=len(self.pool),
+                n_working=self.pool.columns.size,
+                n_support=int(np.count_nonzero(self.best.w)),
+            )
+            if status is not None:
+                self._lower_bound(solution)
+                return solution, status
+            if done:
+                return solution, None
+
+    def _solve_qcqp(self) -> GroupSolution:
+        """The QCQP on the present cuts and groups."""
+        groups = [self.pool.matrix[:, self._positions(group)] for group in self.groups]
+        return solve_group_qcqp(groups, self.pool.losses, self.problem.C)
+
+    def _positions(self, columns: IntArray) -> IntArray:
+        """Where the columns stand in the working set."""
+        order = np.argsort(self.pool.columns, kind="stable")
+        return order[np.searchsorted(self.pool.columns, columns, sorter=order)]
+
+    def _add_cut_at(self, solution: GroupSolution) -> tuple[float, bool]:
+        """The restricted objective at the QCQP's weights, and whether its cut is new there."""
+        pool, problem = self.pool, self.problem
+        w, norms = np.zeros(pool.columns.size), 0.0
+        for mu, group in zip(solution.mu, self.groups, strict=True):
+            positions = self._positions(group)
+            part = mu * (pool.matrix[:, positions].T @ solution.alpha)
+            w[positions] += part
+            norms += float(np.linalg.norm(part))
+        scores = pool.block.scores(w)
+        cut = problem.cut(scores)
+        risk = problem.C * max(0.0, cut.value(scores))
+        value = 0.5 * pool.norm.value_squared(w) + risk
+        if value < self.best.value:
+            self.best = Point(w, scores, value, cut)
+            self.tracker.primal = value
+        used = np.append(solution.alpha, np.zeros(len(pool) - solution.alpha.size))
+        pool.drop_idle(used, PATIENCE)
+        return 0.5 * norms**2 + risk, pool.add(cut)
+
+    def _lower_bound(self, solution: GroupSolution) -> FloatArray:
+        """Certify the dual value over all columns; the correlations that did it."""
+        pool = self.pool
+        alpha = np.append(solution.alpha, np.zeros(len(pool) - solution.alpha.size))
+        correlations = self.problem.design.correlate(pool.combine(alpha))
+        bound = self.problem.dual_value(float(pool.losses @ alpha), correlations)
+        self.tracker.lower_bound(bound, lambda: pool.dual_point(alpha))
+        return correlations
+
+    def _add_group(self, correlations: FloatArray) -> bool:
+        """Algorithm 2, step 5: the most violated d; False if it is in W already."""
+        top = self.problem.norm.top_columns(correlations)
+        group = np.union1d(top, self.problem.norm.always)
+        if group.size == 0 or any(np.array_equal(group, known) for known in self.groups):
+            return False
+        self.groups.append(group)
+        self._group_idle.append(0)
+        self.pool.add_columns(group)
+        self.best = self.best.padded(self.pool.columns.size)
+        return True
+
+    def _drop_unused_groups(self, mu: FloatArray) -> None:
+        """Forget groups that had no weight for some rounds; one that is needed comes back."""
+        idle = [0 if m > UNUSED else i + 1 for m, i in zip(mu, self._group_idle, strict=True)]
+        keep = [t for t, rounds in enumerate(idle) if rounds < GROUP_PATIENCE]
+        self.groups = [self.groups[t] for t in keep]
+        self._group_idle = [idle[t] for t in keep]
+
+
+def run_two_layer(problem: Problem, tracker: Tracker) -> tuple[TwoLayer, Status]:
+    """Run the algorithm until a reason to stop."""
+    state = TwoLayer(problem, tracker)
+    return state, state.run()
