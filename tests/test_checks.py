@@ -101,6 +101,8 @@ class TestLabels:
             ([0, 0, 0], r"y has one class only \(0\)"),
             ([1, 2, 2], r"y must hold -1/\+1 or 0/1; got 2 classes \(1, 2\).*np\.where"),
             ([-1, 0, 0], r"got 2 classes \(-1, 0\)"),
+            ([-2, 1, 1], r"got 2 classes \(-2, 1\)"),
+            ([0.5, 1, 1], r"got 2 classes \(0\.5, 1\)"),
             ([0, 1, 2], r"got 3 classes \(0, 1, 2\)"),
             ([-1, 0, 1], r"got 3 classes"),
             (["a", "b", "b"], r"y must hold -1/\+1 or 0/1; got dtype <U1, first label .*a"),

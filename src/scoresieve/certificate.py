@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from scoresieve._checks import check_problem
+from scoresieve._checks import check_positive, check_problem
 from scoresieve.design import as_design
 from scoresieve.measures import Measure, get_measure
 from scoresieve.regularizers import BudgetNorm
@@ -92,6 +92,7 @@ def certify(
     True
     """
     measure = get_measure(measure)
+    intercept = check_positive(intercept, "intercept", or_zero=True)
     design = as_design(X, constant=intercept)
     checked = check_problem(
         design,

@@ -242,9 +242,10 @@ def test_what_is_refused(X, message):
         as_design(X)
 
 
-def test_constants_must_be_finite():
-    with pytest.raises(ValueError, match="constant must be finite; got inf"):
-        as_design(np.ones((2, 2)), constant=np.inf)
+@pytest.mark.parametrize("constant", [np.inf, np.nan, "1", None])
+def test_constants_must_be_finite(constant):
+    with pytest.raises(ValueError, match=f"constant must be a finite number; got {constant!r}"):
+        as_design(np.ones((2, 2)), constant=constant)
 
 
 def test_other_sparse_formats_are_not_for_the_class_itself():

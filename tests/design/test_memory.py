@@ -39,6 +39,17 @@ def large_sparse(dtype, index_type, form):
 
 
 @pytest.mark.parametrize("form", ["csr", "csc"])
+def test_index_arrays_of_two_types_are_not_converted_in_every_pass(form):
+    X = large_sparse(np.float64, np.int32, form)
+    X.indptr = X.indptr.astype(np.int64)
+    design = as_design(X)
+    limit = MEGABYTE + 4 * 8 * (X.shape[0] + X.shape[1])
+    assert 4 * X.indices.size > 5 * limit
+    assert peak_of(lambda: as_design(X)) < limit
+    assert peak_of(lambda: design.correlate(np.ones(X.shape[0]))) < limit
+
+
+@pytest.mark.parametrize("form", ["csr", "csc"])
 @pytest.mark.parametrize("index_type", [np.int32, np.int64])
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_sparse_passes_are_bounded(dtype, index_type, form):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numbers
 from typing import Any
 
 import numpy as np
@@ -47,8 +48,8 @@ def as_design(X: Any, *, constant: float = 0.0) -> Design:
             raise ValueError(f"X cannot be read as a numeric 2-D array: {error}") from error
         _check_array(X)
         design = DenseDesign(X)
-    if not np.isfinite(constant):
-        raise ValueError(f"constant must be finite; got {constant!r}.")
+    if not isinstance(constant, numbers.Real) or not np.isfinite(constant):
+        raise ValueError(f"constant must be a finite number; got {constant!r}.")
     return ConstantDesign(design, float(constant)) if constant else design
 
 

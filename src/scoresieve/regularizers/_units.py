@@ -98,7 +98,7 @@ class Units:
         return cls(unit_of, n_units, always, excluded, columns, n_units < n_selectable)
 
     def restrict(self, columns: IntArray) -> Units:
-        """The units of a sub-vector; a group may lose columns and keeps the others together."""
+        """The units of a sub-vector; a group may lose columns, and its others stay together."""
         unit_of = self.unit_of[columns]
         selectable = unit_of >= 0
         kept = unit_of[selectable]

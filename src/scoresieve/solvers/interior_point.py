@@ -36,7 +36,7 @@ MAX_STEPS = 100
 #: Share of the way to the boundary that a step goes.
 STEP_FRACTION = 0.99
 #: Share of the uniform point that is mixed into a warm start, to stay away from the boundary.
-RECENTRE = 0.3
+RECENTRE = 0.1
 
 
 @dataclass(frozen=True, eq=False)
