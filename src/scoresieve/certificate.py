@@ -124,7 +124,7 @@ def certify(
 
 
 def _all_weights(w: ArrayLike, bias: float, intercept: float, n_columns: int) -> np.ndarray:
-    """w with the weight of the constant column at the end, if there is one."""
+    """W with the weight of the constant column at the end, if there is one."""
     w = np.asarray(w, dtype=np.float64)
     n_features = n_columns - (intercept > 0)
     if w.shape != (n_features,):

@@ -16,6 +16,7 @@ from scoresieve.solvers.bundle import run_bundle
 from scoresieve.solvers.problem import Problem
 from scoresieve.solvers.result import Progress, SolveResult, Status, relative_gap
 from scoresieve.solvers.sparsify import drop_small_weights
+from scoresieve.solvers.threads import one_blas_thread
 from scoresieve.solvers.tracker import Limits, Tracker
 from scoresieve.solvers.two_layer import run_two_layer
 from scoresieve.solvers.zero_model import smallest_useful_C
@@ -126,7 +127,8 @@ def solve(
     )
     problem = Problem(design, checked.y, measure, norm, checked.C)
     limits = Limits(checked.tol, checked.max_iter, checked.max_time, callback)
-    return solve_problem(problem, limits, solver=solver, intercept=intercept)
+    with one_blas_thread():
+        return solve_problem(problem, limits, solver=solver, intercept=intercept)
 
 
 def solve_problem(
@@ -151,6 +153,9 @@ def solve_problem(
     if intercept > 0:
         w, bias = w[:-1], float(w[-1] * intercept)
     support = np.flatnonzero(w)
+    gap = relative_gap(primal, tracker.dual)
+    # The last pass, or the weights that were dropped, may have closed the gap after the last test.
+    status = Status.CONVERGED if gap <= limits.tol else status
     smallest_C = None
     if status is Status.CONVERGED and support.size == 0:
         status = Status.ZERO_MODEL
@@ -162,7 +167,7 @@ def solve_problem(
         support=support,
         primal=primal,
         dual=tracker.dual,
-        gap=relative_gap(primal, tracker.dual),
+        gap=gap,
         status=status,
         n_iter=len(tracker.history),
         history=tracker.history,

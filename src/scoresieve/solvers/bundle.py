@@ -13,9 +13,11 @@ Each round
 
 from __future__ import annotations
 
+import logging
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.linalg import LinAlgError
 from numpy.typing import NDArray
 
 from scoresieve.measures import Cut
@@ -27,6 +29,8 @@ from scoresieve.solvers.result import Status, relative_gap
 from scoresieve.solvers.tracker import Tracker
 
 FloatArray = NDArray[np.float64]
+
+logger = logging.getLogger(__name__)
 
 #: How far from the best point towards the master's solution the stabilised cut is taken.
 LOOK_AHEAD = 0.1
@@ -196,5 +200,9 @@ def run_bundle(problem: Problem, tracker: Tracker) -> tuple[Bundle, Status]:
     bundle = Bundle(problem, tracker)
     status = None
     while status is None:
-        status = bundle.round()
+        try:
+            status = bundle.round()
+        except LinAlgError as error:
+            logger.warning("the bundle cannot go on: %s", error)
+            status = Status.STALLED
     return bundle, status

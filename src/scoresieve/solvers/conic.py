@@ -25,6 +25,9 @@ from scoresieve.solvers.master import MasterProblem, MasterSolution
 
 FloatArray = NDArray[np.float64]
 
+#: A cap of sum alpha beyond this, in scaled units, is taken as this: it costs Clarabel its accuracy.
+LARGEST_CAP = 1e6
+
 _USABLE = {"Solved", "AlmostSolved", "InsufficientProgress", "MaxIterations", "NumericalError"}
 
 
@@ -38,22 +41,45 @@ def _settings(tol: float) -> clarabel.DefaultSettings:
     return settings
 
 
-def _run(
-    quadratic: sparse.csc_matrix,
-    linear: FloatArray,
-    blocks: list[tuple[sparse.csc_matrix, FloatArray, object]],
-    tol: float,
-) -> tuple[FloatArray, FloatArray, int]:
-    """Solve ``min 1/2 x'Px + q'x`` with ``b - A x`` in each block's cone; (x, duals, steps)."""
-    rows = sparse.vstack([matrix for matrix, _, _ in blocks], format="csc")
-    sides = np.concatenate([side for _, side, _ in blocks])
-    cones = [cone for _, _, cone in blocks]
-    solver = clarabel.DefaultSolver(quadratic, linear, rows, sides, cones, _settings(tol))
+@dataclass(frozen=True, eq=False)
+class _Programme:
+    """``min 1/2 x^T P x + <linear, x>`` with ``sides - rows x`` in the product of the cones."""
+
+    quadratic: sparse.csc_matrix  # P, upper triangle
+    linear: FloatArray
+    rows: sparse.csc_matrix
+    sides: FloatArray
+    cones: list
+
+
+def _run(programme: _Programme, tol: float) -> tuple[FloatArray, FloatArray, int]:
+    """Clarabel's (x, duals, steps)."""
+    solver = clarabel.DefaultSolver(
+        programme.quadratic,
+        programme.linear,
+        programme.rows,
+        programme.sides,
+        programme.cones,
+        _settings(tol),
+    )
     answer = solver.solve()
     status = str(answer.status)
     if status not in _USABLE or not np.all(np.isfinite(answer.x)):
         raise LinAlgError(f"the conic solver ended with the status {status}")
     return np.array(answer.x), np.array(answer.z), int(answer.iterations)
+
+
+def alpha_scale(problem: MasterProblem) -> float:
+    """``min(C, <q, e> / ||A^T e||_(B)^2)``, e the equal weights of sum 1: the best multiple of e.
+
+    The optimum of a large C often has ``sum alpha`` far below C, so C itself is no good scale.
+    """
+    equal = np.full(problem.losses.size, 1.0 / problem.losses.size)
+    curvature = problem.norm.dual_squared(problem.cuts.T @ equal)
+    gain = float(problem.losses @ equal)
+    if curvature * problem.C <= gain:
+        return problem.C
+    return max(gain / curvature, 1e-12 * problem.C)
 
 
 def solve_master_conic(problem: MasterProblem, *, tol: float = 1e-9) -> MasterSolution:
@@ -70,63 +96,86 @@ def solve_master_conic(problem: MasterProblem, *, tol: float = 1e-9) -> MasterSo
     MasterSolution
         Its points are made feasible, and their values are recomputed here.
     """
-    scale_alpha, scale_loss = problem.C, max(float(problem.losses.max()), 1e-300)
-    cuts = problem.cuts * np.sqrt(scale_alpha / scale_loss)
-    units = _unit_columns(problem)
-    n_cuts, n_units = cuts.shape[0], len(units)
-    fixed = np.flatnonzero(problem.norm.unit_of == -1)
-    gram = cuts[:, fixed] @ cuts[:, fixed].T
-    quadratic = sparse.block_diag([np.triu(gram), sparse.csc_matrix((n_units + 1,) * 2)], "csc")
-    budget = float(problem.norm.budget)
-    linear = np.concatenate([-problem.losses / scale_loss, np.full(n_units, 0.5), [0.5 * budget]])
-    n = linear.size
-    cap = sparse.csc_matrix(np.concatenate([np.ones(n_cuts), np.zeros(n_units + 1)])[None])
-    blocks = [
-        (-sparse.identity(n, format="csc"), np.zeros(n), clarabel.NonnegativeConeT(n)),
-        (cap, np.ones(1), clarabel.NonnegativeConeT(1)),
-    ]
-    for u, columns in enumerate(units):
-        blocks.append(_rotated_cone(cuts[:, columns], n, n_cuts + u))
-    x, duals, steps = _run(quadratic, linear, blocks, tol)
+    scale_alpha, scale_loss = alpha_scale(problem), max(float(problem.losses.max()), 1e-300)
+    n_cuts = problem.losses.size
+    places = _places(problem)
+    x, duals, steps = _run(_master_programme(problem, places, scale_alpha, scale_loss), tol)
     alpha = problem.feasible(x[:n_cuts] * scale_alpha)
-    w = _weights_from_duals(problem, duals[n + 1 :], units, np.sqrt(scale_alpha * scale_loss))
+    w = np.zeros(problem.cuts.shape[1])
+    # The cones' multipliers are the weights (stationarity in alpha): w_u = -2 z_u.
+    w[places.columns] = -2.0 * np.sqrt(scale_alpha * scale_loss) * duals[places.rows]
+    fixed = problem.norm.always
     w[fixed] = problem.cuts[:, fixed].T @ alpha
     return MasterSolution(w, alpha, problem.primal(w), problem.dual(alpha), steps)
 
 
-def _unit_columns(problem: MasterProblem) -> list[NDArray[np.int64]]:
-    """The column numbers of each unit."""
-    unit_of = problem.norm.unit_of
-    order = np.argsort(unit_of, kind="stable")
-    order = order[unit_of[order] >= 0]
-    starts = np.searchsorted(unit_of[order], np.arange(problem.norm.n_units + 1))
-    return [order[starts[u] : starts[u + 1]] for u in range(problem.norm.n_units)]
+@dataclass(frozen=True, eq=False)
+class _Places:
+    """Where the columns and the cones of the units stand among the rows of the programme.
+
+    The first ``n + 1`` rows are the bounds of the n variables (alpha, s, tau) and the cap. The cone
+    of unit u has two rows, then one for each of its columns.
+    """
+
+    columns: NDArray[np.int64]  # columns that belong to a unit, sorted by unit
+    rows: NDArray[np.int64]  # row of each of these
+    heads: NDArray[np.int64]  # first row of each unit's cone
+    sizes: NDArray[np.int64]  # rows of each unit's cone
 
 
-def _rotated_cone(
-    cuts: FloatArray, n: int, slack_at: int
-) -> tuple[sparse.csc_matrix, FloatArray, object]:
-    """``||(t - 1, 2c)|| <= t + 1`` with ``t = s_u + tau`` and ``c = cuts^T alpha``."""
-    size = cuts.shape[1] + 2
-    rows = sparse.lil_matrix((size, n))
-    rows[0, slack_at] = rows[0, n - 1] = rows[1, slack_at] = rows[1, n - 1] = -1.0
-    rows[2:, : cuts.shape[0]] = -2.0 * cuts.T
-    side = np.zeros(size)
-    side[0], side[1] = 1.0, -1.0
-    return rows.tocsc(), side, clarabel.SecondOrderConeT(size)
+def _places(problem: MasterProblem) -> _Places:
+    """Lay the cones out, one unit after the other."""
+    unit_of, n_units = problem.norm.unit_of, problem.norm.n_units
+    columns = np.argsort(unit_of, kind="stable")
+    columns = columns[unit_of[columns] >= 0]
+    sizes = np.bincount(unit_of[columns], minlength=n_units) + 2
+    first = problem.losses.size + n_units + 2
+    heads = first + np.cumsum(sizes) - sizes
+    rows = first + np.arange(columns.size) + 2 * (unit_of[columns] + 1)
+    return _Places(columns, rows, heads, sizes)
 
 
-def _weights_from_duals(
-    problem: MasterProblem, duals: FloatArray, units: list[NDArray[np.int64]], scale: float
-) -> FloatArray:
-    """``w_u = -2 z_u``: the cones' multipliers are the weights (stationarity in alpha)."""
-    w = np.zeros(problem.cuts.shape[1])
-    position = 0
-    for columns in units:
-        size = columns.size + 2
-        w[columns] = -2.0 * scale * duals[position + 2 : position + size]
-        position += size
-    return w
+def _master_programme(
+    problem: MasterProblem, places: _Places, scale_alpha: float, scale_loss: float
+) -> _Programme:
+    """``||(t - 1, 2 c_u)|| <= t + 1`` with ``t = s_u + tau`` and ``c = A^T alpha``, for each u."""
+    cuts = problem.cuts * np.sqrt(scale_alpha / scale_loss)
+    n_cuts, n_units = cuts.shape[0], problem.norm.n_units
+    n = n_cuts + n_units + 1
+    fixed = cuts[:, problem.norm.always]
+    quadratic = sparse.csc_matrix(np.triu(fixed @ fixed.T))
+    quadratic.resize((n, n))
+    budget = float(problem.norm.budget)
+    linear = np.concatenate([-problem.losses / scale_loss, np.full(n_units, 0.5), [0.5 * budget]])
+    sides = np.zeros(n + 1 + int(places.sizes.sum()))
+    sides[n] = problem.C / scale_alpha
+    sides[places.heads], sides[places.heads + 1] = 1.0, -1.0
+    rows = _master_rows(-2.0 * cuts[:, places.columns], places, n, sides.size)
+    cones = [clarabel.NonnegativeConeT(n + 1)]
+    cones += [clarabel.SecondOrderConeT(size) for size in places.sizes.tolist()]
+    return _Programme(quadratic, linear, rows, sides, cones)
+
+
+def _master_rows(block: FloatArray, places: _Places, n: int, n_rows: int) -> sparse.csc_matrix:
+    """The constraint matrix, written column by column in CSC form.
+
+    Column k of alpha has its bound, the cap and row k of ``block``; column u of s its bound and the
+    head of its cone; the column of tau its bound and the heads of all cones.
+    """
+    n_cuts, n_units = block.shape[0], places.heads.size
+    heads = np.column_stack([places.heads, places.heads + 1])
+    of_alpha = np.empty((n_cuts, 2 + places.rows.size), dtype=np.int64)
+    of_alpha[:, 0], of_alpha[:, 1], of_alpha[:, 2:] = np.arange(n_cuts), n, places.rows
+    of_s = np.column_stack([n_cuts + np.arange(n_units), heads])
+    indices = np.concatenate([of_alpha.ravel(), of_s.ravel(), [n - 1], heads.ravel()])
+    values = np.full(of_alpha.shape, -1.0)
+    values[:, 1], values[:, 2:] = 1.0, block
+    data = np.concatenate([values.ravel(), np.full(indices.size - values.size, -1.0)])
+    lengths = np.repeat([of_alpha.shape[1], 3, 1 + 2 * n_units], [n_cuts, n_units, 1])
+    indptr = np.concatenate([[0], np.cumsum(lengths)])
+    rows = sparse.csc_matrix((data, indices, indptr), shape=(n_rows, n))
+    rows.eliminate_zeros()
+    return rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,13 +186,17 @@ class GroupSolution:
     ----------
     alpha : ndarray of shape (n_cuts,)
     mu : ndarray of shape (n_groups,)
-        Weight of each group, ``mu >= 0`` and ``sum mu = 1``; ``w_t = mu_t A_t^T alpha``.
+        Weight of each group, ``mu >= 0`` and ``sum mu = 1``.
+    weights : list of ndarray
+        ``w_t = mu_t A_t^T alpha`` for each group, from the multipliers of its cone: those meet the
+        cuts to Clarabel's tolerance, the product only to its square root.
     dual : float
         ``<q, alpha> - max_t 1/2 ||A_t^T alpha||^2``: the lower bound J_K of the restricted problem.
     """
 
     alpha: FloatArray
     mu: FloatArray
+    weights: list[FloatArray]
     dual: float
 
 
@@ -163,44 +216,55 @@ def solve_group_qcqp(
         Clarabel's tolerances, in scaled units.
     """
     n_cuts, scale_loss = losses.size, max(float(losses.max()), 1e-300)
+    if not groups:
+        alpha = C * (np.arange(n_cuts) == np.argmax(losses))
+        return GroupSolution(alpha, np.zeros(0), [], float(losses @ alpha))
+    scale_alpha = _group_scale(groups, losses, C)
+    bases = [_orthogonal_basis(cuts) for cuts in groups]
+    scaled = [cuts * np.sqrt(scale_alpha / scale_loss) for cuts in groups]
     n = n_cuts + 1
-    factor = np.sqrt(C / scale_loss)
     linear = np.concatenate([-losses / scale_loss, [1.0]])
-    bounds = sparse.identity(n, format="csc")[:n_cuts]
+    bounds = -sparse.identity(n, format="csc")[:n_cuts]
     cap = sparse.csc_matrix(np.concatenate([np.ones(n_cuts), [0.0]])[None])
-    blocks = [
-        (-bounds, np.zeros(n_cuts), clarabel.NonnegativeConeT(n_cuts)),
-        (cap, np.ones(1), clarabel.NonnegativeConeT(1)),
-    ]
-    for cuts in groups:
-        blocks.append(_group_cone(cuts * factor, n))
-    x, duals, _ = _run(sparse.csc_matrix((n, n)), linear, blocks, tol)
-    alpha = np.maximum(x[:n_cuts], 0.0)
-    alpha *= C / max(alpha.sum(), 1.0) if alpha.sum() > 1.0 else C
-    mu = _group_weights(duals[n:], blocks[2:])
+    blocks = [_group_cone(basis, cuts) for basis, cuts in zip(bases, scaled, strict=True)]
+    sizes = [block.shape[0] for block in blocks]
+    heads = n + np.cumsum(sizes) - sizes
+    sides = np.zeros(n + sum(sizes))
+    sides[n_cuts], sides[heads], sides[heads + 1] = min(C / scale_alpha, LARGEST_CAP), 0.5, -0.5
+    cones = [clarabel.NonnegativeConeT(n), *(clarabel.SecondOrderConeT(size) for size in sizes)]
+    rows = sparse.vstack([bounds, cap, *blocks], format="csc")
+    programme = _Programme(sparse.csc_matrix((n, n)), linear, rows, sides, cones)
+    x, duals, _ = _run(programme, tol)
+    alpha = scale_alpha * np.maximum(x[:n_cuts], 0.0)
+    alpha *= min(1.0, C / max(alpha.sum(), np.finfo(float).tiny))
+    # The multiplier of theta in cone t is z_0 + z_1; they sum to one. The others are -w_t.
+    mu = np.maximum(duals[heads] + duals[heads + 1], 0.0)
+    unit = -np.sqrt(scale_alpha * scale_loss)
+    parts = np.split(duals[n:], np.cumsum(sizes)[:-1])
+    weights = [unit * (basis @ z[2:]) for basis, z in zip(bases, parts, strict=True)]
     strongest = max(float(np.sum((cuts.T @ alpha) ** 2)) for cuts in groups)
-    return GroupSolution(alpha, mu, float(losses @ alpha) - 0.5 * strongest)
+    dual = float(losses @ alpha) - 0.5 * strongest
+    return GroupSolution(alpha, mu / max(mu.sum(), np.finfo(float).tiny), weights, dual)
 
 
-def _group_cone(cuts: FloatArray, n: int) -> tuple[sparse.csc_matrix, FloatArray, object]:
-    """``||(theta - 1/2, sqrt(2) R alpha)|| <= theta + 1/2``, with R the triangular factor of A_t^T.
+def _group_scale(groups: list[FloatArray], losses: FloatArray, C: float) -> float:
+    """``min(C, <q, e> / max_t ||A_t^T e||^2)``, e the equal weights of sum 1."""
+    gain = float(losses.mean())
+    curvature = max(float(np.sum(cuts.mean(axis=0) ** 2)) for cuts in groups)
+    return C if curvature * C <= gain else gain / curvature
 
-    ``||R alpha|| = ||A_t^T alpha||``, and R has at most as many rows as there are cuts.
-    """
-    factor = np.linalg.qr(cuts.T, mode="r") if cuts.shape[1] > cuts.shape[0] else cuts.T
-    rows = np.zeros((factor.shape[0] + 2, n))
+
+def _orthogonal_basis(cuts: FloatArray) -> FloatArray | sparse.sparray:
+    """Q with ``Q^T Q = I`` and ``Q Q^T A_t^T = A_t^T``, of at most as many columns as cuts."""
+    if cuts.shape[1] > cuts.shape[0]:
+        return np.linalg.qr(cuts.T)[0]
+    return sparse.eye_array(cuts.shape[1], format="csr")
+
+
+def _group_cone(basis: FloatArray | sparse.sparray, cuts: FloatArray) -> sparse.csc_matrix:
+    """``||(theta - 1/2, Q^T A_t^T alpha)|| <= theta + 1/2``; ``||Q^T c|| = ||c||`` on its range."""
+    factor = basis.T @ cuts.T
+    rows = np.zeros((factor.shape[0] + 2, cuts.shape[0] + 1))
     rows[0, -1] = rows[1, -1] = -1.0
-    rows[2:, : cuts.shape[0]] = -factor
-    side = np.zeros(rows.shape[0])
-    side[0], side[1] = 0.5, -0.5
-    return sparse.csc_matrix(rows), side, clarabel.SecondOrderConeT(rows.shape[0])
-
-
-def _group_weights(duals: FloatArray, cones: list) -> FloatArray:
-    """``mu_t``: the multiplier of theta in cone t, ``z_0 + z_1``; they sum to one."""
-    mu, position = [], 0
-    for _, side, _ in cones:
-        mu.append(duals[position] + duals[position + 1])
-        position += side.size
-    mu = np.maximum(mu, 0.0)
-    return mu / mu.sum()
+    rows[2:, :-1] = -factor
+    return sparse.csc_matrix(rows)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from scoresieve.design import Columns
 from scoresieve.measures import Cut
 from scoresieve.regularizers import BudgetNorm
 from scoresieve.solvers.master import MasterProblem
@@ -25,6 +26,8 @@ class CutPool:
     -----------
     * ``columns`` are numbers of columns of the design in the order in which they entered; the
       columns that are always in are the first ones.
+    * The Gram matrix on the columns with d_j = 1 for certain is kept up to date: those that are
+      always in, or all of them if the budget covers every unit of the problem.
     * Memory is O(K (n/8 + S)) for labellings: one bit an example and cut.
 
     Parameters
@@ -35,10 +38,12 @@ class CutPool:
     def __init__(self, problem: Problem) -> None:
         self._problem = problem
         self.columns: IntArray = problem.norm.always
-        self.block = problem.design.columns(self.columns)
+        self.block: Columns = problem.design.columns(self.columns)
         self.norm: BudgetNorm = problem.norm.restrict(self.columns)
-        self.matrix = np.zeros((0, self.columns.size))
+        self._rows = np.empty((16, self.columns.size))
         self.losses = np.zeros(0)
+        self._covers_all = problem.norm.n_units <= problem.norm.budget
+        self._gram = np.zeros((0, 0))
         self._packed: list[NDArray] = []
         self._seen: set[bytes] = set()
         self._idle = np.zeros(0, dtype=np.int64)
@@ -47,9 +52,20 @@ class CutPool:
         return self.losses.size
 
     @property
+    def matrix(self) -> FloatArray:
+        """``A``, of shape (n_cuts, n_columns); a view that the next change may invalidate."""
+        return self._rows[: len(self)]
+
+    @property
     def master(self) -> MasterProblem:
         """The master problem of the present cuts and columns."""
-        return MasterProblem(self.matrix, self.losses, self._problem.C, self.norm)
+        known = self._covers_all or self.norm.n_units > self.norm.budget
+        gram = self._gram if known else None
+        return MasterProblem(self.matrix, self.losses, self._problem.C, self.norm, gram)
+
+    def _fixed_part(self, rows: FloatArray) -> FloatArray:
+        """The columns of the Gram matrix: all, or those always in, which stand first."""
+        return rows if self._covers_all else rows[:, : self._problem.norm.always.size]
 
     def add(self, cut: Cut) -> bool:
         """Add a cut; False if it bounds nothing new: a zero cut, or one that is in already."""
@@ -61,8 +77,15 @@ class CutPool:
             return False
         self._seen.add(key)
         self._packed.append(packed)
-        self.matrix = np.vstack([self.matrix, self.block.correlate(cut.delta)])
+        n_cuts = len(self)
+        if n_cuts == self._rows.shape[0]:
+            self._rows = np.vstack([self._rows, np.empty_like(self._rows)])
+        self._rows[n_cuts] = self.block.correlate(cut.delta)
         self.losses = np.append(self.losses, cut.loss)
+        products = self._fixed_part(self.matrix) @ self._fixed_part(self.matrix[-1:])[0]
+        gram = np.empty((n_cuts + 1, n_cuts + 1))
+        gram[:-1, :-1], gram[-1], gram[:, -1] = self._gram, products, products
+        self._gram = gram
         self._idle = np.append(self._idle, 0)
         return True
 
@@ -75,10 +98,14 @@ class CutPool:
         self.columns = np.concatenate([self.columns, new])
         self.block = self.block.append(block)
         self.norm = self._problem.norm.restrict(self.columns)
-        self.matrix = np.hstack([self.matrix, self._correlate_all(block)])
+        part = self._correlate_all(block)
+        if self._covers_all:
+            self._gram = self._gram + part @ part.T
+        spare = np.empty((16, self.columns.size))
+        self._rows = np.vstack([np.hstack([self.matrix, part]), spare])
         return int(new.size)
 
-    def _correlate_all(self, block) -> FloatArray:
+    def _correlate_all(self, block: Columns) -> FloatArray:
         """``X_new^T delta_k`` for every cut, some cuts at a time."""
         y = self._problem.y
         at_once = max(1, _BLOCK_NUMBERS // y.size)
@@ -110,6 +137,7 @@ class CutPool:
             return alpha
         self._packed = [self._packed[k] for k in keep]
         self._seen = {packed.tobytes() for packed in self._packed}
-        self.matrix, self.losses = self.matrix[keep], self.losses[keep]
-        self._idle = self._idle[keep]
+        self._rows[: keep.size] = self._rows[keep]
+        self.losses, self._idle = self.losses[keep], self._idle[keep]
+        self._gram = self._gram[np.ix_(keep, keep)]
         return alpha[keep]

@@ -22,11 +22,12 @@ value of the master; the method stops at their relative gap.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 
 import numpy as np
+from numpy.linalg import LinAlgError
 from numpy.typing import NDArray
-from scipy.linalg import cho_factor, cho_solve
+from scipy.linalg.lapack import dpotrf, dpotrs
 
 from scoresieve.solvers.master import MasterProblem, MasterSolution
 
@@ -37,82 +38,11 @@ MAX_STEPS = 100
 STEP_FRACTION = 0.99
 #: Share of the uniform point that is mixed into a warm start, to stay away from the boundary.
 RECENTRE = 0.1
-
-
-@dataclass(frozen=True, eq=False)
-class _Data:
-    """The master in scaled units: ``q`` at most 1, ``alpha`` of the order of 1."""
-
-    A: FloatArray  # (K, S): cuts on the columns of the units
-    unit_of: NDArray[np.int64] | None  # unit of each column; None: each column is one
-    n_units: int
-    budget: int
-    gram: FloatArray  # (K, K): Gram matrix on the columns that are always in
-    q: FloatArray
-    cap: float  # bound of sum alpha
-
-    def unit_sums(self, x: FloatArray) -> FloatArray:
-        """Sum over the columns of each unit."""
-        if self.unit_of is None:
-            return x
-        return np.bincount(self.unit_of, weights=x, minlength=self.n_units)
-
-    def spread(self, per_unit: FloatArray) -> FloatArray:
-        """The value of each column's unit."""
-        return per_unit if self.unit_of is None else per_unit[self.unit_of]
-
-    def couple(self, c: FloatArray) -> FloatArray:
-        """``A diag(c)`` summed over the columns of each unit, of shape (K, n_units)."""
-        coupled = self.A * c
-        if self.unit_of is None:
-            return coupled
-        summed = np.zeros((self.A.shape[0], self.n_units))
-        np.add.at(summed.T, self.unit_of, coupled.T)
-        return summed
-
-
-@dataclass(frozen=True, eq=False)
-class _Point:
-    """The variables, or a direction in them. Every part but ``level`` stays positive."""
-
-    alpha: FloatArray
-    alpha_dual: FloatArray  # z
-    slack: float  # cap - sum alpha
-    slack_dual: float  # tau
-    d: FloatArray
-    complement: FloatArray  # 1 - d
-    d_dual: FloatArray  # u
-    complement_dual: FloatArray  # v
-    level: float  # lambda
-
-    def moved(self, direction: _Point, step: float) -> _Point:
-        """``self + step * direction``."""
-        return _Point(
-            *(getattr(self, f.name) + step * getattr(direction, f.name) for f in fields(self))
-        )
-
-    def pairs(self) -> tuple[tuple, ...]:
-        """The complementary pairs."""
-        return (
-            (self.alpha, self.alpha_dual),
-            (np.atleast_1d(self.slack), np.atleast_1d(self.slack_dual)),
-            (self.d, self.d_dual),
-            (self.complement, self.complement_dual),
-        )
-
-    def complementarity(self) -> float:
-        """Mean product of the complementary pairs (mu)."""
-        products = sum(float(a @ b) for a, b in self.pairs())
-        return products / sum(a.size for a, _ in self.pairs())
-
-    def longest_step(self, direction: _Point) -> float:
-        """Largest step in [0, 1] that keeps every pair non-negative."""
-        steepest = 1.0
-        for mine, moves in zip(self.pairs(), direction.pairs(), strict=True):
-            for value, move in zip(mine, moves, strict=True):
-                if value.size:
-                    steepest = max(steepest, float(np.max(-move / value)))
-        return 1.0 / steepest
+#: From this distance on the cap's multiplier starts smaller, so that their product does not dwarf
+#: those of all other pairs.
+FAR_CAP = 100.0
+#: Steps without a smaller gap after which the method has given what it can.
+STALL_STEPS = 40
 
 
 def solve_interior_point(
@@ -138,135 +68,243 @@ def solve_interior_point(
     numpy.linalg.LinAlgError
         If the Newton system cannot be factorised.
     """
-    data, alpha_scale = _scaled(problem, start)
-    point = _starting_point(data, None if start is None else start / alpha_scale)
-    best = _Best(problem, data, alpha_scale)
-    n_steps = 0
-    while True:
-        best.update(point)
-        if best.relative_gap <= tol or n_steps == MAX_STEPS:
-            return best.solution(n_steps)
-        moved = _newton_step(data, point)
+    direction = _starting_direction(problem.losses.size, start)
+    scale = problem.best_multiple(_normalised(problem.losses.size, start))
+    solution = _attempt(problem, scale, direction, tol)
+    if solution.relative_gap > tol and scale < problem.C:
+        again = _attempt(problem, problem.C, direction, tol)
+        solution = min(solution, again, key=lambda s: s.relative_gap)
+    return solution
+
+
+def _attempt(
+    problem: MasterProblem, alpha_scale: float, direction: FloatArray, tol: float
+) -> MasterSolution:
+    """Solve with alpha in units of ``alpha_scale``."""
+    best, n_steps = _iterate(_scaled(problem, alpha_scale), direction, tol)
+    return best.solution(problem, n_steps)
+
+
+def _iterate(data: _Data, direction: FloatArray, tol: float) -> tuple[_Best, int]:
+    """Newton steps until the relative gap, or until they lead nowhere; the best, and how many."""
+    point, best = _starting_point(data, direction), _Best(data)
+    for n_steps in range(MAX_STEPS + 1):
+        state = _Evaluation(data, point)
+        best.update(state)
+        if best.relative_gap <= tol or best.stalled or n_steps == MAX_STEPS:
+            break
+        moved = _newton_step(data, state)
         if moved is None:
-            return best.solution(n_steps)
+            break
         point = moved
-        n_steps += 1
+    return best, n_steps
 
 
-def _scaled(problem: MasterProblem, start: FloatArray | None) -> tuple[_Data, float]:
-    """Scaled data and the size of alpha: that of the start, or the best multiple of equal weights.
+@dataclass(frozen=True, eq=False)
+class _Data:
+    """The master in scaled units: ``q`` at most 1, ``alpha`` of the order of 1."""
 
-    The optimum of a large C often has ``sum alpha`` far below C, so C itself is no good scale.
+    A: FloatArray  # (K, S): cuts on the columns of the units; none if the budget covers them all
+    unit_of: NDArray[np.int64] | None  # unit of each column of A; None: each column is one
+    n_units: int
+    budget: int
+    gram: FloatArray  # (K, K): Gram matrix on the columns with d = 1 for certain
+    q: FloatArray
+    cap: float  # bound of sum alpha
+    alpha_scale: float
+    loss_scale: float
+
+    @property
+    def n_cuts(self) -> int:
+        return self.q.size
+
+    def unit_sums(self, x: FloatArray) -> FloatArray:
+        """Sum over the columns of each unit."""
+        if self.unit_of is None:
+            return x
+        return np.bincount(self.unit_of, weights=x, minlength=self.n_units)
+
+    def spread(self, per_unit: FloatArray) -> FloatArray:
+        """The value of each column's unit."""
+        return per_unit if self.unit_of is None else per_unit[self.unit_of]
+
+    def couple(self, c: FloatArray) -> FloatArray:
+        """``A diag(c)`` summed over the columns of each unit, of shape (K, n_units)."""
+        summed = np.zeros((self.n_units, self.n_cuts))
+        np.add.at(summed, self.unit_of, (self.A * c).T)
+        return summed.T
+
+
+def _normalised(n_cuts: int, start: FloatArray | None) -> FloatArray:
+    """The weights of the start with sum 1, or equal ones."""
+    total = 0.0 if start is None else float(start.sum())
+    return np.full(n_cuts, 1.0 / n_cuts) if total <= 0.0 else start / total
+
+
+def _starting_direction(n_cuts: int, start: FloatArray | None) -> FloatArray:
+    """Weights with sum 1: those of the start, with equal ones mixed in."""
+    return (1 - RECENTRE) * _normalised(n_cuts, start) + RECENTRE / n_cuts
+
+
+def _scaled(problem: MasterProblem, alpha_scale: float) -> _Data:
+    """The data with q at most 1 and alpha in units of ``alpha_scale``.
+
+    The optimum of a large C often has ``sum alpha`` far below C, so the best multiple of the
+    starting weights is the first choice of the unit, and C the second.
     """
-    unit_of, cuts = problem.norm.unit_of, problem.cuts
-    n_cuts, n_units, budget = cuts.shape[0], problem.norm.n_units, problem.norm.budget
-    # A budget that covers every unit leaves nothing to choose: a plain quadratic programme.
-    fixed = unit_of >= -1 if n_units <= budget else unit_of == -1
-    free = (unit_of >= 0) & ~fixed
-    A, gram = cuts[:, free], cuts[:, fixed] @ cuts[:, fixed].T
+    free = problem.free_columns
     loss_scale = max(float(problem.losses.max()), np.finfo(float).tiny)
-    if start is not None and start.sum() > 0:
-        alpha_scale = float(start.sum())
-    else:
-        equal = np.full(n_cuts, 1.0 / n_cuts)
-        curvature = problem.norm.dual_squared(cuts.T @ equal)
-        gain = float(problem.losses @ equal)
-        unbounded = curvature * problem.C <= gain
-        alpha_scale = problem.C if unbounded else max(gain / curvature, 1e-12 * problem.C)
     factor = alpha_scale / loss_scale
-    grouped = problem.norm.has_groups and bool(free.any())
-    data = _Data(
-        A=A * np.sqrt(factor),
-        unit_of=unit_of[free] if grouped else None,
-        n_units=n_units if free.any() else 0,
-        budget=budget,
-        gram=gram * factor,
+    unit_of = problem.norm.unit_of[free]
+    return _Data(
+        A=problem.cuts[:, free] * np.sqrt(factor),
+        unit_of=unit_of if problem.norm.has_groups and unit_of.size else None,
+        n_units=problem.norm.n_units if unit_of.size else 0,
+        budget=problem.norm.budget,
+        gram=problem.fixed_gram() * factor,
         q=problem.losses / loss_scale,
         cap=problem.C / alpha_scale,
+        alpha_scale=alpha_scale,
+        loss_scale=loss_scale,
     )
-    return data, alpha_scale
 
 
-def _starting_point(data: _Data, start: FloatArray | None) -> _Point:
-    """A point inside every bound, near ``start`` if there is one."""
-    n_cuts = data.q.size
-    uniform = np.full(n_cuts, 1.0 / n_cuts)
-    alpha = uniform if start is None else (1 - RECENTRE) * start + RECENTRE * uniform
-    alpha = alpha * (0.9 * min(1.0, data.cap) / alpha.sum())
+@dataclass(frozen=True, eq=False)
+class _Point:
+    """All positive variables in ``x``, their multipliers in ``z``, and the budget's level.
+
+    ``x = (alpha, cap - sum alpha, d, 1 - d)`` and ``z = (z, tau, u, v)``; or a direction in them.
+    """
+
+    x: FloatArray
+    z: FloatArray
+    level: float
+
+    def moved(self, direction: _Point, step: float) -> _Point:
+        """``self + step * direction``."""
+        return _Point(
+            self.x + step * direction.x,
+            self.z + step * direction.z,
+            self.level + step * direction.level,
+        )
+
+    def longest_step(self, direction: _Point) -> float:
+        """Largest step in [0, 1] that keeps every variable non-negative."""
+        steepest = max(np.max(-direction.x / self.x), np.max(-direction.z / self.z), 1.0)
+        return 1.0 / float(steepest)
+
+
+def _starting_point(data: _Data, direction: FloatArray) -> _Point:
+    """A point inside every bound, with alpha along ``direction``."""
+    n_units = data.n_units
+    alpha = direction * (0.9 * min(1.0, data.cap))
     c = data.A.T @ alpha
-    strengths = 0.5 * data.unit_sums(c * c)
-    d = np.full(data.n_units, data.budget / max(data.n_units, 1))
-    level = float(strengths.mean()) if data.n_units else 0.0
+    share = data.budget / max(n_units, 1)
+    d = np.full(n_units, share)
+    level = 0.5 * float(data.unit_sums(c * c).mean()) if n_units else 0.0
     outputs = data.A @ (data.spread(d) * c) + data.gram @ alpha
-    tau = max(0.1, float(np.max(data.q - outputs)))
-    size = 0.1 * max(level, 1e-3) * (data.budget / max(data.n_units, 1))
+    slack = data.cap - float(alpha.sum())
+    tau = max(0.1, float(np.max(data.q - outputs))) / max(1.0, slack / FAR_CAP)
+    size = 0.1 * max(level, 1e-3) * share
     return _Point(
-        alpha=alpha,
-        alpha_dual=np.maximum(0.1, outputs - data.q + tau),
-        slack=data.cap - float(alpha.sum()),
-        slack_dual=tau,
-        d=d,
-        complement=1.0 - d,
-        d_dual=size / d,
-        complement_dual=size / (1.0 - d),
+        x=np.concatenate([alpha, [slack], d, 1.0 - d]),
+        z=np.concatenate(
+            [np.maximum(0.1, outputs - data.q + tau), [tau], size / d, size / (1.0 - d)]
+        ),
         level=level,
     )
 
 
-class _Best:
-    """The best primal and the best dual value over the iterates, in the user's units."""
+class _Evaluation:
+    """A point with its parts by name, ``c = A^T alpha``, and ``outputs_k = <a_k, w>``."""
 
-    def __init__(self, problem: MasterProblem, data: _Data, alpha_scale: float) -> None:
-        self._problem, self._data, self._alpha_scale = problem, data, alpha_scale
-        self._fixed = problem.norm.unit_of == -1
+    def __init__(self, data: _Data, point: _Point) -> None:
+        self.point, n_cuts, n_units = point, data.n_cuts, data.n_units
+        self.alpha, self.slack = point.x[:n_cuts], point.x[n_cuts]
+        self.alpha_dual, self.tau = point.z[:n_cuts], point.z[n_cuts]
+        self.d = point.x[n_cuts + 1 : n_cuts + 1 + n_units]
+        self.complement = point.x[n_cuts + 1 + n_units :]
+        self.d_dual = point.z[n_cuts + 1 : n_cuts + 1 + n_units]
+        self.complement_dual = point.z[n_cuts + 1 + n_units :]
+        self.c = data.A.T @ self.alpha
+        self.strengths = data.unit_sums(self.c * self.c)
+        self.fixed_outputs = data.gram @ self.alpha
+        self.outputs = data.A @ (data.spread(self.d) * self.c) + self.fixed_outputs
+
+
+class _Best:
+    """The best primal and the best dual value over the iterates, in scaled units."""
+
+    def __init__(self, data: _Data) -> None:
+        self._data = data
         self._primal, self._dual = np.inf, -np.inf
-        self._w = self._alpha = np.zeros(0)
+        self._primal_state = self._dual_state = None
+        self._stretch = 1.0
+        self._smallest_gap, self._n_without_progress = np.inf, 0
 
     @property
     def relative_gap(self) -> float:
         return (self._primal - self._dual) / max(abs(self._primal), np.finfo(float).tiny)
 
-    def update(self, point: _Point) -> None:
-        """Take the point's primal or dual value if it is the best so far."""
-        problem = self._problem
-        alpha = self._alpha_scale * point.alpha
-        c = problem.cuts.T @ alpha
-        weights = self._column_weights(point)
-        w = weights * c
+    def update(self, state: _Evaluation) -> None:
+        """Take the state's primal or dual value if it is the best so far."""
+        data = self._data
+        fixed = float(state.alpha @ state.fixed_outputs)
         # d serves as the certificate of the norm: sum w^2 / d >= ||w||_B^2, equal at the optimum.
-        total = float(point.d.sum())
-        shrink = min(1.0, self._data.budget / total) if self._data.n_units else 1.0
-        norm_squared = float(w @ c) / shrink
-        risk = max(0.0, float(np.max(problem.losses - problem.cuts @ w)))
-        primal = 0.5 * norm_squared + problem.C * risk
-        dual = float(problem.losses @ alpha) - 0.5 * problem.norm.dual_squared(c)
-        if primal < self._primal:
-            self._primal, self._w = primal, w
+        excess = max(1.0, float(state.d.sum()) / data.budget)
+        norm_squared = fixed + float(state.d @ state.strengths) * excess
+        for stretch in self._stretches(state.outputs):
+            risk = max(0.0, float(np.max(data.q - stretch * state.outputs)))
+            primal = 0.5 * stretch**2 * norm_squared + data.cap * risk
+            if primal < self._primal:
+                self._primal, self._primal_state, self._stretch = primal, state, stretch
+        top = state.strengths
+        if data.n_units > data.budget:
+            top = np.partition(top, data.n_units - data.budget)[data.n_units - data.budget :]
+        dual = float(data.q @ state.alpha) - 0.5 * (fixed + float(top.sum()))
         if dual > self._dual:
-            self._dual, self._alpha = dual, alpha
+            self._dual, self._dual_state = dual, state
+        progress = self._primal - self._dual < 0.99 * self._smallest_gap
+        self._n_without_progress = 0 if progress else self._n_without_progress + 1
+        self._smallest_gap = min(self._smallest_gap, self._primal - self._dual)
 
-    def _column_weights(self, point: _Point) -> FloatArray:
-        unit_of = self._problem.norm.unit_of
-        if self._data.n_units == 0:
-            return (unit_of >= -1).astype(np.float64)
-        weights = self._fixed.astype(np.float64)
-        free = unit_of >= 0
-        weights[free] = point.d[unit_of[free]]
-        return weights
+    @property
+    def stalled(self) -> bool:
+        return self._n_without_progress >= STALL_STEPS
 
-    def solution(self, n_steps: int) -> MasterSolution:
+    def _stretches(self, outputs: FloatArray) -> list[float]:
+        """Multiples of w to try: itself, and the one that just satisfies every cut.
+
+        A large C turns rounding errors of the risk into large terms. Where the cuts can be
+        satisfied, a tiny stretch of w leaves no risk at all.
+        """
+        needed = self._data.q > 0.0
+        if np.any(outputs[needed] <= 0.0):
+            return [1.0]
+        needed_most = float(np.max(self._data.q[needed] / outputs[needed], initial=0.0))
+        return [1.0, needed_most * (1.0 + 1e-12)]
+
+    def solution(self, problem: MasterProblem, n_steps: int) -> MasterSolution:
         """The best points, as the caller sees them."""
-        return MasterSolution(self._w, self._alpha, self._primal, self._dual, n_steps)
+        data, unit = self._data, self._data.alpha_scale * self._data.loss_scale
+        w = problem.cuts.T @ (data.alpha_scale * self._stretch * self._primal_state.alpha)
+        w[problem.free_columns] *= data.spread(self._primal_state.d)
+        w[problem.norm.excluded] = 0.0
+        alpha = data.alpha_scale * self._dual_state.alpha
+        return MasterSolution(w, alpha, self._primal * unit, self._dual * unit, n_steps)
 
 
-def _newton_step(data: _Data, point: _Point) -> _Point | None:
+def _newton_step(data: _Data, state: _Evaluation) -> _Point | None:
     """One predictor-corrector step; None if it cannot move."""
-    system = _NewtonSystem(data, point)
-    affine = system.direction(target=0.0)
-    mu = point.complementarity()
-    mu_affine = point.moved(affine, point.longest_step(affine)).complementarity()
-    centring = (max(mu_affine, 0.0) / mu) ** 3
-    direction = system.direction(target=centring * mu, second_order=affine)
+    point, system = state.point, _NewtonSystem(data, state)
+    affine = system.direction(0.0)
+    reach = point.longest_step(affine)
+    predicted = point.moved(affine, reach)
+    mu = float(point.x @ point.z) / point.x.size
+    centring = (max(float(predicted.x @ predicted.z), 0.0) / (mu * point.x.size)) ** 3
+    # Second-order terms of a direction that can hardly be followed mislead: they are weighted by
+    # how far it can. Without this the method cycled on problems with very few cuts.
+    direction = system.direction(centring * mu, second_order=affine, weight=reach * reach)
     step = STEP_FRACTION * point.longest_step(direction)
     if not np.isfinite(step) or step < 1e-10:
         return None
@@ -276,99 +314,88 @@ def _newton_step(data: _Data, point: _Point) -> _Point | None:
 class _NewtonSystem:
     """The linearised optimality conditions at a point, factorised once, solved for two sides."""
 
-    def __init__(self, data: _Data, point: _Point) -> None:
-        self.data, self.point = data, point
-        self.c = data.A.T @ point.alpha
-        outputs = data.A @ (data.spread(point.d) * self.c) + data.gram @ point.alpha
-        self.residual_alpha = outputs - data.q + point.slack_dual - point.alpha_dual
-        self.residual_d = (
-            0.5 * data.unit_sums(self.c * self.c)
-            - point.level
-            + point.d_dual
-            - point.complement_dual
-        )
-        self.residual_budget = data.budget - float(point.d.sum())
-        self.curvature = point.d_dual / point.d + point.complement_dual / point.complement
+    def __init__(self, data: _Data, state: _Evaluation) -> None:
+        self.data, self.state = data, state
+        self.residual_alpha = state.outputs - data.q + state.tau - state.alpha_dual
+        pressure = state.d_dual - state.complement_dual - state.point.level
+        self.residual_d = 0.5 * state.strengths + pressure
+        self.residual_budget = data.budget - float(state.d.sum())
+        self.curvature = state.d_dual / state.d + state.complement_dual / state.complement
         self._factorise()
 
     def _factorise(self) -> None:
-        """``A diag(d) A^T + A_c diag(1/curvature) A_c^T + G + diag(z/alpha)``."""
-        data, point = self.data, self.point
+        """``A diag(d) A^T + A_c diag(1/curvature) A_c^T + G + diag(z/alpha)``, A_c = A diag(c)."""
+        data, state = self.data, self.state
         if data.unit_of is None:
-            scaled = data.A * np.sqrt(point.d + self.c * self.c / self.curvature)
+            scaled = data.A * np.sqrt(state.d + state.strengths / self.curvature)
             matrix = scaled @ scaled.T + data.gram
-            self.push = data.A @ (self.c / self.curvature)
         else:
-            self.coupled = data.couple(self.c)
-            scaled = data.A * np.sqrt(data.spread(point.d))
-            coupled = self.coupled / np.sqrt(self.curvature)
+            scaled = data.A * np.sqrt(data.spread(state.d))
+            coupled = data.couple(state.c) / np.sqrt(self.curvature)
             matrix = scaled @ scaled.T + coupled @ coupled.T + data.gram
-            self.push = self.coupled @ (1.0 / self.curvature)
         diagonal = np.einsum("ii->i", matrix)
         # The relative ridge keeps duplicate cuts apart; it perturbs the step, not the optimum.
-        diagonal += point.alpha_dual / point.alpha + 1e-13 * diagonal.max()
-        self.factor = cho_factor(matrix, lower=True, overwrite_a=True, check_finite=False)
-        sides = np.column_stack([self.push, np.ones_like(self.push)])
+        diagonal += state.alpha_dual / state.alpha + 1e-13 * diagonal.max()
+        self.factor, failed = dpotrf(matrix, lower=True, overwrite_a=True)
+        if failed:
+            raise LinAlgError("the Newton matrix is not positive definite")
+        self.push = data.A @ (state.c * data.spread(1.0 / self.curvature))
+        sides = np.array([self.push, np.ones(data.n_cuts)]).T
         self.solved_push, self.solved_ones = self._solve(sides).T
-        self.small = np.array(
-            [
-                [self.push @ self.solved_push - np.sum(1.0 / self.curvature), 0.0],
-                [self.solved_push.sum(), 0.0],
-            ]
-        )
-        self.small[:, 1] = (
+        self.small = (
+            self.push @ self.solved_push - np.sum(1.0 / self.curvature),
             -(self.push @ self.solved_ones),
-            -self.solved_ones.sum() - point.slack / point.slack_dual,
+            self.solved_push.sum(),
+            -self.solved_ones.sum() - state.slack / state.tau,
         )
 
     def _solve(self, side: FloatArray) -> FloatArray:
-        return cho_solve(self.factor, side, check_finite=False)
+        return dpotrs(self.factor, side, lower=True)[0]
 
-    def direction(self, *, target: float, second_order: _Point | None = None) -> _Point:
+    def direction(
+        self, target: float, second_order: _Point | None = None, weight: float = 1.0
+    ) -> _Point:
         """The step towards complementarity products of ``target``."""
-        data, point = self.data, self.point
-        goal_alpha, goal_slack, goal_d, goal_complement = self._goals(target, second_order)
+        data, state = self.data, self.state
+        n_cuts, n_units = data.n_cuts, data.n_units
+        x, z = state.point.x, state.point.z
+        goal = target - x * z
         residual_alpha, residual_d = self.residual_alpha, self.residual_d
         if second_order is not None:
-            dc = data.A.T @ second_order.alpha
-            residual_alpha = residual_alpha + data.A @ (data.spread(second_order.d) * dc)
-            residual_d = residual_d + 0.5 * data.unit_sums(dc * dc)
-        pull = residual_d + goal_d / point.d - goal_complement / point.complement
-        pulled = pull / self.curvature
-        side = goal_alpha / point.alpha - residual_alpha - data.A @ (self.c * data.spread(pulled))
-        solved = self._solve(side)
-        d_level, d_tau = self._small_solution(solved, pulled, goal_slack)
-        d_alpha = solved + self.solved_push * d_level - self.solved_ones * d_tau
-        d_c = data.A.T @ d_alpha
-        d_d = (data.unit_sums(self.c * d_c) - d_level + pull) / self.curvature
-        return _Point(
-            alpha=d_alpha,
-            alpha_dual=(goal_alpha - point.alpha_dual * d_alpha) / point.alpha,
-            slack=-float(d_alpha.sum()),
-            slack_dual=d_tau,
-            d=d_d,
-            complement=-d_d,
-            d_dual=(goal_d - point.d_dual * d_d) / point.d,
-            complement_dual=(goal_complement + point.complement_dual * d_d) / point.complement,
-            level=d_level,
+            goal -= weight * (second_order.x * second_order.z)
+            d_c = data.A.T @ second_order.x[:n_cuts]
+            d_d = second_order.x[n_cuts + 1 : n_cuts + 1 + n_units]
+            residual_alpha = residual_alpha + weight * (data.A @ (data.spread(d_d) * d_c))
+            residual_d = residual_d + (0.5 * weight) * data.unit_sums(d_c * d_c)
+        wanted = goal / x
+        pull = (
+            residual_d + wanted[n_cuts + 1 : n_cuts + 1 + n_units] - wanted[n_cuts + 1 + n_units :]
         )
-
-    def _goals(self, target: float, second_order: _Point | None) -> list:
-        """Wanted change of each complementarity product."""
-        goals = [target - a * b for a, b in self.point.pairs()]
-        if second_order is not None:
-            moves = second_order.pairs()
-            goals = [goal - a * b for goal, (a, b) in zip(goals, moves, strict=True)]
-        goals[1] = float(goals[1][0])
-        return goals
+        pulled = pull / self.curvature
+        side = wanted[:n_cuts] - residual_alpha - data.A @ (state.c * data.spread(pulled))
+        solved = self._solve(side)
+        d_level, d_tau = self._small_solution(solved, float(pulled.sum()), float(goal[n_cuts]))
+        d_alpha = solved + self.solved_push * d_level - self.solved_ones * d_tau
+        moved = data.unit_sums(state.c * (data.A.T @ d_alpha))
+        d_d = (moved - d_level + pull) / self.curvature
+        dx = np.concatenate([d_alpha, [-d_alpha.sum()], d_d, -d_d])
+        dz = wanted - z * dx / x
+        dz[n_cuts] = d_tau
+        return _Point(dx, dz, d_level)
 
     def _small_solution(
-        self, solved: FloatArray, pulled: FloatArray, goal_slack: float
+        self, solved: FloatArray, pulled: float, goal_slack: float
     ) -> tuple[float, float]:
         """The steps of the budget's level and of the cap's multiplier."""
-        cap_side = -goal_slack / self.point.slack_dual - solved.sum()
+        a, b, c, d = self.small
+        cap_side = -goal_slack / self.state.tau - solved.sum()
         if self.data.n_units == 0:
-            return 0.0, float(cap_side / self.small[1, 1])
-        budget_side = self.residual_budget - pulled.sum() - self.push @ solved
-        d_level, d_tau = np.linalg.solve(self.small, np.array([budget_side, cap_side]))
-        return float(d_level), float(d_tau)
+            return 0.0, float(cap_side / d)
+        budget_side = self.residual_budget - pulled - self.push @ solved
+        determinant = a * d - b * c
+        if determinant == 0.0 or not np.isfinite(determinant):
+            raise LinAlgError("the bordered Newton system is singular")
+        return (
+            float((budget_side * d - b * cap_side) / determinant),
+            float((a * cap_side - c * budget_side) / determinant),
+        )

@@ -37,12 +37,50 @@ class MasterProblem:
         Weight of the risk, in the user's scale.
     norm : BudgetNorm
         The budget norm on the ``n_columns`` columns of the working set.
+    gram : ndarray of shape (n_cuts, n_cuts), optional
+        Gram matrix of the cuts on the fixed columns, if the caller keeps it.
     """
 
     cuts: FloatArray
     losses: FloatArray
     C: float
     norm: BudgetNorm
+    gram: FloatArray | None = None
+
+    @property
+    def is_quadratic_programme(self) -> bool:
+        """Whether the budget covers every unit, so that nothing is left to choose."""
+        return self.norm.n_units <= self.norm.budget
+
+    @property
+    def free_columns(self) -> NDArray[np.int64]:
+        """Columns whose weight d_j is to be chosen; all others but the excluded have d_j = 1."""
+        if self.is_quadratic_programme:
+            return np.empty(0, dtype=np.int64)
+        return np.flatnonzero(self.norm.unit_of >= 0)
+
+    def fixed_gram(self) -> FloatArray:
+        """``A_F A_F^T`` on the columns F with d_j = 1 for certain."""
+        if self.gram is not None:
+            return self.gram
+        unit_of = self.norm.unit_of
+        fixed = unit_of >= -1 if self.is_quadratic_programme else unit_of == -1
+        part = self.cuts[:, fixed]
+        return part @ part.T
+
+    def best_multiple(self, direction: FloatArray) -> float:
+        """``min(C, <q, e> / ||A^T e||_(B)^2)``: the multiple of e with the largest dual value.
+
+        Parameters
+        ----------
+        direction : ndarray of shape (n_cuts,)
+            e, non-negative with sum 1.
+        """
+        curvature = self.norm.dual_squared(self.cuts.T @ direction)
+        gain = float(self.losses @ direction)
+        if curvature * self.C <= gain:
+            return self.C
+        return max(gain / curvature, 1e-30 * self.C)
 
     def primal(self, w: FloatArray) -> float:
         """Value of the primal at ``w``: an upper bound of the optimum."""

@@ -1,6 +1,6 @@
 """The problem that every solver minimises, and the points it is evaluated at.
 
-    J(w) = 1/2 ||w||_B^2 + C R(X w)
+J(w) = 1/2 ||w||_B^2 + C R(X w)
 """
 
 from __future__ import annotations

@@ -36,7 +36,7 @@ class Tracker:
         self.limits = limits
         self.clock = Clock()
         self.history: list[Progress] = []
-        self.primal, self.dual = np.inf, -np.inf
+        self.primal, self.dual = np.inf, 0.0  # alpha = 0 proves that min J >= 0
         self.dual_point = DualPoint(np.zeros(0), np.zeros((0, 0), dtype=np.uint8))
         self.n_fallbacks = 0
 

@@ -18,7 +18,10 @@ of the objective. The optimum is the same.
 
 from __future__ import annotations
 
+import logging
+
 import numpy as np
+from numpy.linalg import LinAlgError
 from numpy.typing import NDArray
 
 from scoresieve.solvers.bundle import Point
@@ -30,6 +33,8 @@ from scoresieve.solvers.tracker import Tracker
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
+
+logger = logging.getLogger(__name__)
 
 #: eps_2 as a share of eps_1, as in the authors' program (0.01 and 0.1).
 INNER_SHARE = 0.1
@@ -56,6 +61,7 @@ class TwoLayer:
     def __init__(self, problem: Problem, tracker: Tracker) -> None:
         self.problem, self.tracker = problem, tracker
         self.pool = CutPool(problem)
+        self.alpha = np.zeros(0)  # weights of the cuts in the pool, without the newest
         self.groups: list[IntArray] = []  # numbers of design columns, sorted
         self._group_idle: list[int] = []
         self.inner_tol = INNER_SHARE * tracker.limits.tol
@@ -74,7 +80,7 @@ class TwoLayer:
             if status is not None:
                 return status
             with self.tracker.clock.part("pass"):
-                correlations = self._lower_bound(solution)
+                correlations = self._lower_bound()
             if self.tracker.gap <= self.tracker.limits.tol:
                 return Status.CONVERGED
             self._drop_unused_groups(solution.mu)
@@ -101,7 +107,7 @@ class TwoLayer:
                 n_support=int(np.count_nonzero(self.best.w)),
             )
             if status is not None:
-                self._lower_bound(solution)
+                self._lower_bound()
                 return solution, status
             if done:
                 return solution, None
@@ -120,10 +126,8 @@ class TwoLayer:
         """The restricted objective at the QCQP's weights, and whether its cut is new there."""
         pool, problem = self.pool, self.problem
         w, norms = np.zeros(pool.columns.size), 0.0
-        for mu, group in zip(solution.mu, self.groups, strict=True):
-            positions = self._positions(group)
-            part = mu * (pool.matrix[:, positions].T @ solution.alpha)
-            w[positions] += part
+        for part, group in zip(solution.weights, self.groups, strict=True):
+            w[self._positions(group)] += part
             norms += float(np.linalg.norm(part))
         scores = pool.block.scores(w)
         cut = problem.cut(scores)
@@ -132,14 +136,13 @@ class TwoLayer:
         if value < self.best.value:
             self.best = Point(w, scores, value, cut)
             self.tracker.primal = value
-        used = np.append(solution.alpha, np.zeros(len(pool) - solution.alpha.size))
-        pool.drop_idle(used, PATIENCE)
+        self.alpha = pool.drop_idle(solution.alpha, PATIENCE)
         return 0.5 * norms**2 + risk, pool.add(cut)
 
-    def _lower_bound(self, solution: GroupSolution) -> FloatArray:
+    def _lower_bound(self) -> FloatArray:
         """Certify the dual value over all columns; the correlations that did it."""
         pool = self.pool
-        alpha = np.append(solution.alpha, np.zeros(len(pool) - solution.alpha.size))
+        alpha = np.append(self.alpha, np.zeros(len(pool) - self.alpha.size))
         correlations = self.problem.design.correlate(pool.combine(alpha))
         bound = self.problem.dual_value(float(pool.losses @ alpha), correlations)
         self.tracker.lower_bound(bound, lambda: pool.dual_point(alpha))
@@ -168,4 +171,8 @@ class TwoLayer:
 def run_two_layer(problem: Problem, tracker: Tracker) -> tuple[TwoLayer, Status]:
     """Run the algorithm until a reason to stop."""
     state = TwoLayer(problem, tracker)
-    return state, state.run()
+    try:
+        return state, state.run()
+    except LinAlgError as error:
+        logger.warning("the two-layer algorithm cannot go on: %s", error)
+        return state, Status.STALLED
