@@ -42,8 +42,9 @@ class CutPool:
         self.norm: BudgetNorm = problem.norm.restrict(self.columns)
         self._rows = np.empty((16, self.columns.size))
         self.losses = np.zeros(0)
-        self._covers_all = problem.norm.n_units <= problem.norm.budget
-        self._gram = np.zeros((0, 0))
+        #: Whether the budget covers every unit of the problem, so that nothing is selected out.
+        self.covers_all = problem.norm.n_units <= problem.norm.budget
+        self.gram = np.zeros((0, 0))
         self._packed: list[NDArray] = []
         self._seen: set[bytes] = set()
         self._idle = np.zeros(0, dtype=np.int64)
@@ -59,13 +60,13 @@ class CutPool:
     @property
     def master(self) -> MasterProblem:
         """The master problem of the present cuts and columns."""
-        known = self._covers_all or self.norm.n_units > self.norm.budget
-        gram = self._gram if known else None
+        known = self.covers_all or self.norm.n_units > self.norm.budget
+        gram = self.gram if known else None
         return MasterProblem(self.matrix, self.losses, self._problem.C, self.norm, gram)
 
     def _fixed_part(self, rows: FloatArray) -> FloatArray:
         """The columns of the Gram matrix: all, or those always in, which stand first."""
-        return rows if self._covers_all else rows[:, : self._problem.norm.always.size]
+        return rows if self.covers_all else rows[:, : self._problem.norm.always.size]
 
     def add(self, cut: Cut) -> bool:
         """Add a cut; False if it bounds nothing new: a zero cut, or one that is in already."""
@@ -84,8 +85,8 @@ class CutPool:
         self.losses = np.append(self.losses, cut.loss)
         products = self._fixed_part(self.matrix) @ self._fixed_part(self.matrix[-1:])[0]
         gram = np.empty((n_cuts + 1, n_cuts + 1))
-        gram[:-1, :-1], gram[-1], gram[:, -1] = self._gram, products, products
-        self._gram = gram
+        gram[:-1, :-1], gram[-1], gram[:, -1] = self.gram, products, products
+        self.gram = gram
         self._idle = np.append(self._idle, 0)
         return True
 
@@ -99,8 +100,8 @@ class CutPool:
         self.block = self.block.append(block)
         self.norm = self._problem.norm.restrict(self.columns)
         part = self._correlate_all(block)
-        if self._covers_all:
-            self._gram = self._gram + part @ part.T
+        if self.covers_all:
+            self.gram = self.gram + part @ part.T
         spare = np.empty((16, self.columns.size))
         self._rows = np.vstack([np.hstack([self.matrix, part]), spare])
         return int(new.size)
@@ -139,5 +140,5 @@ class CutPool:
         self._seen = {packed.tobytes() for packed in self._packed}
         self._rows[: keep.size] = self._rows[keep]
         self.losses, self._idle = self.losses[keep], self._idle[keep]
-        self._gram = self._gram[np.ix_(keep, keep)]
+        self.gram = self.gram[np.ix_(keep, keep)]
         return alpha[keep]

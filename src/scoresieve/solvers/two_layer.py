@@ -114,7 +114,10 @@ class TwoLayer:
 
     def _solve_qcqp(self) -> GroupSolution:
         """The QCQP on the present cuts and groups."""
-        groups = [self.pool.matrix[:, self._positions(group)] for group in self.groups]
+        if self.pool.covers_all:
+            groups = [_square_root(self.pool.gram)]
+        else:
+            groups = [self.pool.matrix[:, self._positions(group)] for group in self.groups]
         return solve_group_qcqp(groups, self.pool.losses, self.problem.C)
 
     def _positions(self, columns: IntArray) -> IntArray:
@@ -166,6 +169,12 @@ class TwoLayer:
         keep = [t for t, rounds in enumerate(idle) if rounds < GROUP_PATIENCE]
         self.groups = [self.groups[t] for t in keep]
         self._group_idle = [idle[t] for t in keep]
+
+
+def _square_root(gram: FloatArray) -> FloatArray:
+    """``F`` with ``F F^T = gram``: as good as the cuts on all columns, and as small as can be."""
+    values, vectors = np.linalg.eigh(gram)
+    return vectors * np.sqrt(np.maximum(values, 0.0))
 
 
 def run_two_layer(problem: Problem, tracker: Tracker) -> tuple[TwoLayer, Status]:

@@ -2,6 +2,10 @@
 
 ``J*(C) / C`` never increases with C, so the empty model is within the tolerance of the optimum
 below some C and never again above it.
+
+A dual point of one C serves for another: with alpha scaled by f its value is
+``f <q, alpha> - f^2/2 ||X^T sum_k alpha_k delta_k||_(B)^2``, and the empty model's objective is at
+most f times what it was. So every fit without features proves how far C can be raised in vain.
 """
 
 from __future__ import annotations
@@ -16,35 +20,56 @@ from scoresieve.solvers.tracker import Limits, Tracker
 
 #: The answer is at most this factor above the smallest C.
 PRECISION = 1.1
-#: C is raised at most so far.
+#: How far C is raised beyond the first C or, if that is larger, the one that suits the data.
 LARGEST_FACTOR = 2.0**30
-#: Below this relative gap the empty model is optimal, and then it is for every C.
-EXACT = 1e-9
 
 
 def smallest_useful_C(problem: Problem, limits: Limits, tracker: Tracker) -> float | None:
     """The smallest C (to 10 %) whose fit has a feature; inf if none has, None if time ran out.
 
-    By doubling, then bisection, with fits to the same tolerance.
+    By jumps that the dual point proves and doubling, then bisection, with fits to the same
+    tolerance.
+
+    Parameters
+    ----------
+    problem : Problem
+    limits : Limits
+    tracker : Tracker
+        Of the fit that ended without features.
     """
-    if tracker.gap <= EXACT:
-        return np.inf
-    low, high = problem.C, None
+    low, high = problem.C * _factor_in_vain(problem, tracker), None
+    ceiling = LARGEST_FACTOR * max(problem.C, _typical_C(problem))
     while high is None or high > low * PRECISION:
-        trial = 2.0 * low if high is None else float(np.sqrt(low * high))
-        if trial > LARGEST_FACTOR * problem.C:
+        trial = 2.0 * low if high is None else float(np.sqrt(low) * np.sqrt(high))
+        if not trial <= ceiling:
             return np.inf
         left = None if limits.max_time is None else limits.max_time - tracker.clock.elapsed
         if left is not None and left <= 0:
             return high
-        if _has_features(replace(problem, C=trial), replace(limits, max_time=left, callback=None)):
+        at_trial = replace(problem, C=trial)
+        fit = Tracker(replace(limits, max_time=left, callback=None))
+        state, _ = run_bundle(at_trial, fit)
+        if np.any(state.best.w[problem.norm.always.size :]):
             high = trial
         else:
-            low = trial
+            low = trial * _factor_in_vain(at_trial, fit)
+            low = low if high is None else min(low, high)
     return high
 
 
-def _has_features(problem: Problem, limits: Limits) -> bool:
-    """Whether the fit uses a column that is not always in."""
-    state, _ = run_bundle(problem, Tracker(limits))
-    return bool(np.any(state.best.w[problem.norm.always.size :]))
+def _factor_in_vain(problem: Problem, tracker: Tracker) -> float:
+    """The largest f >= 1 for which the dual point proves that f C gives no features either."""
+    correlations = problem.design.correlate(tracker.dual_point.combined(problem.y))
+    curvature = 0.5 * problem.norm.dual_squared(correlations)
+    spare = tracker.dual + curvature - (1.0 - tracker.limits.tol) * tracker.primal
+    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+        return float(np.fmax(1.0, np.divide(spare, curvature)))
+
+
+def _typical_C(problem: Problem) -> float:
+    """The loss at w = 0 over the largest squared class sum of a unit: the scale of C in X."""
+    y, zero = problem.y, np.zeros(problem.y.size)
+    sums = [problem.design.correlate(np.where(y == label, 1.0, 0.0)) for label in (1.0, -1.0)]
+    strength = max(float(problem.norm.unit_sums(c * c).max(initial=0.0)) for c in sums)
+    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+        return float(np.nan_to_num(np.divide(problem.cut(zero).loss, strength), posinf=np.inf))
