@@ -2,8 +2,8 @@
 
 Which few words tell a docstring of ``scipy.stats`` from all others? The demonstration trains one
 model for each budget, prints what it costs and what it scores on held-out documents, next to the
-sceptic's baseline (an l1-SVM), and draws both. It needs no download: the documents are the
-docstrings of the installed numpy, scipy and scikit-learn.
+sceptic's baseline (an l1-SVM, as trained and with its threshold tuned for F1), and draws them. It
+needs no download: the documents are the docstrings of the installed numpy, scipy and scikit-learn.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.metrics import f1_score
+from sklearn.metrics import f1_score, precision_recall_curve
 from sklearn.model_selection import train_test_split
 from sklearn.svm import LinearSVC
 
 from scoresieve import solve
 from scoresieve.datasets import Docstrings, load_docstrings
 
-BUDGETS = (2, 5, 10, 20, 50, 100)
+BUDGETS = (1, 2, 5, 10, 20, 50, 100)
 BASELINE_C = (0.03, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0)
 SHOWN_BUDGET = 20
 SHOWN_WORDS = 12
@@ -46,6 +46,15 @@ class Split:
         predicted = np.where(self.docs.X[rows] @ weights + bias > 0, 1.0, -1.0)
         return float(f1_score(self.docs.y[rows], predicted, zero_division=0.0))
 
+    def tuned_bias(self, weights: NDArray[np.float64]) -> float:
+        """The bias that maximises F1 on the training scores."""
+        scores = self.docs.X[self.train] @ weights
+        precision, recall, thresholds = precision_recall_curve(self.docs.y[self.train], scores)
+        f1 = 2 * precision * recall / np.maximum(precision + recall, 1e-12)
+        best = int(np.argmax(f1[:-1]))
+        below = scores[scores < thresholds[best]]
+        return -0.5 * (thresholds[best] + (below.max() if below.size else thresholds[best] - 1.0))
+
 
 @dataclass(frozen=True, eq=False)
 class Fit:
@@ -57,6 +66,8 @@ class Fit:
         The budget, or the C of the baseline.
     weights : ndarray of shape (n_words,)
     n_features, train_f1, test_f1, seconds : float
+    tuned_f1 : float
+        Held-out F1 of the baseline with the threshold that is best on the training scores.
     primal, dual, gap, n_rounds : float
         The certificate and the number of rounds; not known for the baseline.
     status : str
@@ -69,6 +80,7 @@ class Fit:
     train_f1: float
     test_f1: float
     seconds: float
+    tuned_f1: float = np.nan
     primal: float = np.nan
     dual: float = np.nan
     gap: float = np.nan
@@ -119,6 +131,7 @@ def fit_baseline(split: Split, C: float) -> Fit:
         train_f1=split.f1(split.train, weights, bias),
         test_f1=split.f1(split.held_out, weights, bias),
         seconds=seconds,
+        tuned_f1=split.f1(split.held_out, weights, split.tuned_bias(weights)),
     )
 
 
@@ -137,7 +150,9 @@ BUDGET_HEADING = (
     f"{'budget':>6} {'features':>8} {'train F1':>8} {'held-out F1':>11} "
     f"{'primal':>10} {'dual':>10} {'gap %':>6} {'rounds':>6} {'seconds':>7}"
 )
-BASELINE_HEADING = f"{'C':>6} {'features':>8} {'train F1':>8} {'held-out F1':>11} {'seconds':>7}"
+BASELINE_HEADING = (
+    f"{'C':>6} {'features':>8} {'train F1':>8} {'held-out F1':>11} {'tuned':>7} {'seconds':>7}"
+)
 
 
 def budget_row(fit: Fit) -> str:
@@ -153,7 +168,7 @@ def baseline_row(fit: Fit) -> str:
     """One line under ``BASELINE_HEADING``."""
     return (
         f"{fit.setting:>6.3g} {fit.n_features:>8} {fit.train_f1:>8.3f} {fit.test_f1:>11.3f} "
-        f"{fit.seconds:>7.2f}"
+        f"{fit.tuned_f1:>7.3f} {fit.seconds:>7.2f}"
     )
 
 
@@ -178,25 +193,26 @@ def describe_words(fit: Fit, feature_names: NDArray[np.str_]) -> str:
 
 
 def draw(fits: Sequence[Fit], baseline: Sequence[Fit], target: str, path: Path) -> None:
-    """Held-out F1 against the number of features, both methods on one pair of axes."""
+    """Held-out F1 against the number of features, all methods on one pair of axes."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(7.0, 4.5), dpi=150, layout="constrained")
     canvas = FigureCanvasAgg(figure)
     axes = figure.add_subplot()
-    for curve, style, label in (
-        (fits, "o-", "scoresieve, F1 with a budget"),
-        (baseline, "s--", "l1-SVM (LinearSVC), several C"),
+    for curve, score, style, label in (
+        (fits, "test_f1", "o-", "scoresieve, F1 with a budget"),
+        (baseline, "tuned_f1", "^--", "l1-SVM, threshold tuned for F1"),
+        (baseline, "test_f1", "s:", "l1-SVM as trained (LinearSVC)"),
     ):
-        seen = sorted((fit.n_features, fit.test_f1) for fit in curve if fit.n_features > 0)
+        seen = sorted((fit.n_features, getattr(fit, score)) for fit in curve if fit.n_features > 0)
         axes.plot(*np.array(seen).reshape(-1, 2).T, style, label=label)
     axes.set_xscale("log")
     axes.set_xticks(
         [2, 5, 10, 20, 50, 100, 200, 500], ["2", "5", "10", "20", "50", "100", "200", "500"]
     )
     axes.minorticks_off()
-    axes.set_ylim(0.0, 1.0)
+    axes.set_ylim(0.3, 1.0)
     axes.set_xlabel("features in the model (words)")
     axes.set_ylabel("F1 on held-out documents")
     axes.set_title(f"Is this docstring from {target}?")
@@ -233,7 +249,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         fits.append(fit_budget(split, budget, options.C, options.tol))
         _write(budget_row(fits[-1]) + "\n")
     _write(describe_statuses(fits))
-    _write(f"\nl1-SVM, the sceptic's baseline\n{BASELINE_HEADING}\n")
+    _write(f"\nl1-SVM, the sceptic's baseline; tuned: threshold set for F1\n{BASELINE_HEADING}\n")
     baseline = []
     for C in BASELINE_C:
         baseline.append(fit_baseline(split, C))

@@ -12,6 +12,7 @@ from scoresieve.measures.decomposable import Accuracy, BalancedAccuracy
 from scoresieve.measures.fractional import FBeta, Jaccard, PrecisionUnderRecallFloor
 from scoresieve.measures.ranking import ROCAUC, RankingMeasure
 from scoresieve.measures.registry import get_measure, known_names
+from scoresieve.measures.scales import C_from_paper, C_from_svmperf
 from scoresieve.measures.top_k import PRBEP, PrecisionAtK, RecallAtK
 from scoresieve.measures.user_function import Contingency
 
@@ -21,6 +22,8 @@ __all__ = [
     "Accuracy",
     "AveragePrecision",
     "BalancedAccuracy",
+    "C_from_paper",
+    "C_from_svmperf",
     "Contingency",
     "ContingencyMeasure",
     "Cut",
