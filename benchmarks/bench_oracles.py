@@ -7,12 +7,10 @@ ratio to ``np.argsort(kind="stable")`` of the positive and of the negative score
 from __future__ import annotations
 
 import argparse
-import json
-import time
-from collections.abc import Callable
 
 import numpy as np
 
+from _common import finish, log, make_parser, median_time, print_table, start
 from scoresieve.measures import Contingency, get_measure
 
 NAMES = [
@@ -30,16 +28,6 @@ NAMES = [
     "roc_auc",
     "average_precision",
 ]
-
-
-def median_time(function: Callable[[], object], n_repeats: int) -> float:
-    function()
-    times = []
-    for _ in range(n_repeats):
-        start = time.perf_counter()
-        function()
-        times.append(time.perf_counter() - start)
-    return float(np.median(times))
 
 
 def f1_of_table(tp, fp, fn, tn):
@@ -69,6 +57,7 @@ def run(n_positive: int, n_negative: int, args: argparse.Namespace) -> list[dict
         # The sorts are timed again beside each measure, so that other load hits both.
         sorts = median_time(two_sorts, args.repeats)
         oracle = median_time(lambda m=measure: m.most_violated(y, scores), args.repeats)
+        log(f"{measure.name}, P = {n_positive}, N = {n_negative}: ratio {oracle / sorts:.2f}")
         rows.append(
             {
                 "n_positive": n_positive,
@@ -83,28 +72,33 @@ def run(n_positive: int, n_negative: int, args: argparse.Namespace) -> list[dict
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = make_parser(__doc__, data=False)
     parser.add_argument("--measures", nargs="+", default=NAMES, help="names of measures")
     parser.add_argument("--sizes", nargs="+", default=["100000,100000", "800,15000"], help="P,N")
     parser.add_argument("--repeats", type=int, default=15)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--max-tables", type=int, default=2 * 10**7, help="for the user's function")
-    parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
     args = parser.parse_args()
+    if args.quick:
+        args.sizes, args.repeats = args.sizes[-1:], min(args.repeats, 5)
     rows = []
     for size in args.sizes:
         n_positive, n_negative = (int(part) for part in size.split(","))
         rows += run(n_positive, n_negative, args)
-    if args.json:
-        print(json.dumps(rows, indent=1))
-        return
-    print(f"{'P':>8} {'N':>8}  {'measure':<24} {'ms':>9} {'two sorts ms':>13} {'ratio':>7}")
-    for row in rows:
-        print(
-            f"{row['n_positive']:>8} {row['n_negative']:>8}  {row['measure']:<24} "
-            f"{row['milliseconds']:>9.3f} {row['sorts_milliseconds']:>13.3f} {row['ratio']:>7.2f}"
-        )
+    print_table(
+        ["measure", "P", "N", "ms", "two sorts ms", "ratio"],
+        [
+            [
+                *(row[key] for key in ("measure", "n_positive", "n_negative")),
+                f"{row['milliseconds']:.3f}",
+                f"{row['sorts_milliseconds']:.3f}",
+                f"{row['ratio']:.2f}",
+            ]
+            for row in rows
+        ],
+    )
+    finish(args, {"results": rows})
 
 
 if __name__ == "__main__":
-    main()
+    start(main)

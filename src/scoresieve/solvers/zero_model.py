@@ -5,7 +5,7 @@ below some C and never again above it.
 
 A dual point of one C serves for another: with alpha scaled by f its value is
 ``f <q, alpha> - f^2/2 ||X^T sum_k alpha_k delta_k||_(B)^2``, and the empty model's objective is at
-most f times what it was. So every fit without features proves how far C can be raised in vain.
+most f times what it was. So a fit without features shows how far C can be raised in vain.
 """
 
 from __future__ import annotations
@@ -22,6 +22,9 @@ from scoresieve.solvers.tracker import Limits, Tracker
 PRECISION = 1.1
 #: How far C is raised beyond the first C or, if that is larger, the one that suits the data.
 LARGEST_FACTOR = 2.0**30
+#: A fit may find features although the empty model is within its tolerance, so that jumps stay
+#: this factor below what they could be.
+CAUTION = 2.0**-10
 
 
 def smallest_useful_C(problem: Problem, limits: Limits, tracker: Tracker) -> float | None:
@@ -37,11 +40,11 @@ def smallest_useful_C(problem: Problem, limits: Limits, tracker: Tracker) -> flo
     tracker : Tracker
         Of the fit that ended without features.
     """
-    low, high = problem.C * _factor_in_vain(problem, tracker), None
+    low, high = _last_in_vain(problem, tracker), None
     ceiling = LARGEST_FACTOR * max(problem.C, _typical_C(problem))
     while high is None or high > low * PRECISION:
         trial = 2.0 * low if high is None else float(np.sqrt(low) * np.sqrt(high))
-        if not trial <= ceiling:
+        if trial > ceiling or not np.isfinite(trial):
             return np.inf
         left = None if limits.max_time is None else limits.max_time - tracker.clock.elapsed
         if left is not None and left <= 0:
@@ -52,24 +55,23 @@ def smallest_useful_C(problem: Problem, limits: Limits, tracker: Tracker) -> flo
         if np.any(state.best.w[problem.norm.always.size :]):
             high = trial
         else:
-            low = trial * _factor_in_vain(at_trial, fit)
-            low = low if high is None else min(low, high)
+            low = trial if high is not None else _last_in_vain(at_trial, fit)
     return high
 
 
-def _factor_in_vain(problem: Problem, tracker: Tracker) -> float:
-    """The largest f >= 1 for which the dual point proves that f C gives no features either."""
+def _last_in_vain(problem: Problem, tracker: Tracker) -> float:
+    """A C without features: the problem's, or a larger one that its dual point rules out."""
     correlations = problem.design.correlate(tracker.dual_point.combined(problem.y))
     curvature = 0.5 * problem.norm.dual_squared(correlations)
     spare = tracker.dual + curvature - (1.0 - tracker.limits.tol) * tracker.primal
     with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
-        return float(np.fmax(1.0, np.divide(spare, curvature)))
+        return problem.C * float(np.fmax(1.0, CAUTION * np.divide(spare, curvature)))
 
 
 def _typical_C(problem: Problem) -> float:
     """The loss at w = 0 over the largest squared class sum of a unit: the scale of C in X."""
-    y, zero = problem.y, np.zeros(problem.y.size)
+    y = problem.y
     sums = [problem.design.correlate(np.where(y == label, 1.0, 0.0)) for label in (1.0, -1.0)]
     strength = max(float(problem.norm.unit_sums(c * c).max(initial=0.0)) for c in sums)
-    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
-        return float(np.nan_to_num(np.divide(problem.cut(zero).loss, strength), posinf=np.inf))
+    loss = problem.cut(np.zeros(y.size)).loss
+    return loss / strength if strength > np.finfo(float).tiny * loss else 0.0
