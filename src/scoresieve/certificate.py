@@ -117,7 +117,7 @@ def certify(
     support = np.flatnonzero(weights)
     scores = design.scores(weights[support], support)
     primal = 0.5 * norm.value_squared(weights) + C * measure.risk(checked.y, scores)
-    gain = _gain(dual_point, measure, checked.y, C)
+    gain = _gain(dual_point, measure, checked.y, checked.C)
     correlations = design.correlate(dual_point.combined(checked.y))
     dual = gain - 0.5 * norm.dual_squared(correlations)
     return Certificate(primal, dual, relative_gap(primal, dual))
@@ -129,6 +129,8 @@ def _all_weights(w: ArrayLike, bias: float, intercept: float, n_columns: int) ->
     n_features = n_columns - (intercept > 0)
     if w.shape != (n_features,):
         raise ValueError(f"w has shape {w.shape}; X has {n_features} columns.")
+    if not np.all(np.isfinite(w)) or not np.isfinite(bias):
+        raise ValueError("w or bias contains NaN or infinity; the objective has no value there.")
     if intercept > 0:
         return np.append(w, bias / intercept)
     if bias != 0.0:
@@ -138,8 +140,19 @@ def _all_weights(w: ArrayLike, bias: float, intercept: float, n_columns: int) ->
 
 def _gain(dual_point: DualPoint, measure: Measure, y: np.ndarray, C: float) -> float:
     """``<q, alpha>`` with each loss recomputed from its labelling, for a feasible alpha."""
-    alpha = dual_point.alpha
-    if np.any(alpha < 0) or alpha.sum() > C * (1 + 1e-9):
+    alpha, cuts = np.asarray(dual_point.alpha), np.asarray(dual_point.cuts)
+    width = -(-y.size // 8) if cuts.dtype == np.uint8 else y.size
+    if (
+        alpha.ndim != 1
+        or cuts.ndim != 2
+        or len(cuts) != alpha.size
+        or (alpha.size and cuts.shape[1] != width)
+    ):
+        raise ValueError(
+            f"dual_point.alpha has shape {alpha.shape} and dual_point.cuts {cuts.shape}; for "
+            f"{y.size} rows they must be (K,) and (K, {width})."
+        )
+    if not np.all(alpha >= 0) or not alpha.sum() <= C * (1 + 1e-9):
         raise ValueError(
             f"dual_point.alpha must be non-negative and sum to at most C={C:g}; it has the minimum "
             f"{alpha.min():g} and the sum {alpha.sum():g}."

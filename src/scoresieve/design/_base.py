@@ -44,6 +44,10 @@ class Columns(ABC):
     def append(self, other: Columns) -> Columns:
         """The block with the columns of ``other``, of the same design, to the right."""
 
+    @abstractmethod
+    def as_design(self) -> Design:
+        """The block as a design of its own, with columns 0 .. n_columns - 1."""
+
 
 class Design(ABC):
     """``X`` of shape (n_samples, n_columns): ``X^T v``, ``X w`` and blocks of columns.

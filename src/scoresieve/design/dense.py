@@ -47,6 +47,10 @@ class DenseColumns(Columns):
         """The block with the columns of ``other`` to the right."""
         return DenseColumns(np.concatenate([self._transposed, other._transposed]))
 
+    def as_design(self) -> DenseDesign:
+        """The block as a design of its own; nothing is copied."""
+        return DenseDesign(self._transposed.T)
+
 
 class DenseDesign(Design):
     """A dense ``X`` of any real type and memory order, used where it lies.

@@ -54,6 +54,10 @@ class SparseColumns(Columns):
         """The block with the columns of ``other`` to the right."""
         return SparseColumns(sp.hstack([self._block, other._block], format="csc"))
 
+    def as_design(self) -> SparseDesign:
+        """The block as a design of its own; nothing is copied."""
+        return SparseDesign(self._block)
+
 
 class SparseDesign(Design):
     """A sparse ``X`` of any real type, used where it lies. It is never made dense.

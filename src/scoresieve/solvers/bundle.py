@@ -25,7 +25,7 @@ from scoresieve.solvers.cut_pool import CutPool
 from scoresieve.solvers.line_search import Trial, search_segment
 from scoresieve.solvers.master import MasterSolution, solve_master
 from scoresieve.solvers.problem import Problem
-from scoresieve.solvers.result import Status, relative_gap
+from scoresieve.solvers.result import DualPoint, Status, relative_gap
 from scoresieve.solvers.tracker import Tracker
 
 FloatArray = NDArray[np.float64]
@@ -64,6 +64,25 @@ class Point:
         return replace(self, w=np.append(self.w, np.zeros(n_columns - self.w.size)))
 
 
+@dataclass(frozen=True, eq=False)
+class WarmStart:
+    """What a fit on the same y can start from: labellings stay cuts whatever C, B or X is.
+
+    Attributes
+    ----------
+    cuts : DualPoint
+        Its cuts are used, its weights are not.
+    columns : ndarray of int
+        Columns of the new problem's design for the first working set.
+    w : ndarray of shape (len(columns),)
+        A point to start from.
+    """
+
+    cuts: DualPoint
+    columns: NDArray[np.int64]
+    w: FloatArray
+
+
 class Bundle:
     """The state of the method between rounds.
 
@@ -72,9 +91,10 @@ class Bundle:
     problem : Problem
     tracker : Tracker
         Receives bounds and timings.
+    warm : WarmStart, optional
     """
 
-    def __init__(self, problem: Problem, tracker: Tracker) -> None:
+    def __init__(self, problem: Problem, tracker: Tracker, warm: WarmStart | None = None) -> None:
         self.problem, self.tracker = problem, tracker
         self.pool = CutPool(problem)
         self.alpha: FloatArray | None = None
@@ -83,13 +103,19 @@ class Bundle:
         self._gap_at_pass = np.inf
         self._reach = problem.norm.with_budget(COLUMN_REACH * problem.norm.budget)
         with tracker.clock.part("setup"):
-            self._start()
+            self._start(warm)
+            if warm is not None:
+                self._start_near(warm)
 
-    def _start(self) -> None:
+    def _start(self, warm: WarmStart | None) -> None:
         """Cuts at constant scores, and the columns that tell the classes apart best."""
         problem, y = self.problem, self.problem.y
-        means = np.where(y > 0, 1.0 / np.sum(y > 0), -1.0 / np.sum(y < 0))
-        self.pool.add_columns(problem.norm.top_columns(problem.design.correlate(means)))
+        if warm is None:
+            means = np.where(y > 0, 1.0 / np.sum(y > 0), -1.0 / np.sum(y < 0))
+            columns = problem.norm.top_columns(problem.design.correlate(means))
+        else:
+            columns = warm.columns
+        self.pool.add_columns(columns)
         zero = np.zeros(y.size)
         cut = problem.cut(zero)
         value = problem.C * max(0.0, cut.value(zero))
@@ -99,6 +125,24 @@ class Bundle:
         # At w = 0 many labellings are equally bad. The one that also raises false alarms gives the
         # master a balanced combination from the first round.
         self.pool.add(problem.cut(np.full(y.size, 1e-3)))
+
+    def _start_near(self, warm: WarmStart) -> None:
+        """The cuts of the warm start, and its point if it is better than w = 0."""
+        problem, y = self.problem, self.problem.y
+        for k in range(warm.cuts.alpha.size):
+            delta = warm.cuts.delta(k, y)
+            self.pool.add(Cut(delta, problem.measure.cut_loss(y, delta)))
+        w = np.zeros(self.pool.columns.size)
+        order = np.argsort(self.pool.columns, kind="stable")
+        w[order[np.searchsorted(self.pool.columns, warm.columns, sorter=order)]] = warm.w
+        scores = self.pool.block.scores(w)
+        cut = problem.cut(scores)
+        value = 0.5 * self.pool.norm.value_squared(w)
+        value += problem.C * max(0.0, cut.value(scores))
+        if value < self.best.value:
+            self.best = Point(w, scores, value, cut)
+            self.tracker.primal = value
+        self.pool.add(cut)
 
     def round(self) -> Status | None:
         """One round of the method; the reason to stop, or None."""
@@ -198,9 +242,11 @@ class Bundle:
         return None
 
 
-def run_bundle(problem: Problem, tracker: Tracker) -> tuple[Bundle, Status]:
+def run_bundle(
+    problem: Problem, tracker: Tracker, warm: WarmStart | None = None
+) -> tuple[Bundle, Status]:
     """Run rounds until a reason to stop."""
-    bundle = Bundle(problem, tracker)
+    bundle = Bundle(problem, tracker, warm)
     status = None
     while status is None:
         try:

@@ -25,7 +25,7 @@ from scoresieve.solvers.master import MasterProblem, MasterSolution
 
 FloatArray = NDArray[np.float64]
 
-#: A cap of sum alpha beyond this, in scaled units, is taken as this: it costs Clarabel its accuracy.
+#: A larger cap of sum alpha, in scaled units, is taken as this one: Clarabel would lose accuracy.
 LARGEST_CAP = 1e6
 
 _USABLE = {"Solved", "AlmostSolved", "InsufficientProgress", "MaxIterations", "NumericalError"}
@@ -79,7 +79,7 @@ def alpha_scale(problem: MasterProblem) -> float:
     gain = float(problem.losses @ equal)
     if curvature * problem.C <= gain:
         return problem.C
-    return max(gain / curvature, 1e-12 * problem.C)
+    return gain / curvature
 
 
 def solve_master_conic(problem: MasterProblem, *, tol: float = 1e-9) -> MasterSolution:
@@ -106,7 +106,16 @@ def solve_master_conic(problem: MasterProblem, *, tol: float = 1e-9) -> MasterSo
     w[places.columns] = -2.0 * np.sqrt(scale_alpha * scale_loss) * duals[places.rows]
     fixed = problem.norm.always
     w[fixed] = problem.cuts[:, fixed].T @ alpha
+    w = min(w, _stretched(problem, w), key=problem.primal)
     return MasterSolution(w, alpha, problem.primal(w), problem.dual(alpha), steps)
+
+
+def _stretched(problem: MasterProblem, w: FloatArray) -> FloatArray:
+    """The multiple of w that just meets every cut; w itself where none does."""
+    outputs, needed = problem.cuts @ w, problem.losses > 0.0
+    if not np.all(outputs[needed] > 0.0):
+        return w
+    return w * (float(np.max(problem.losses[needed] / outputs[needed], initial=1.0)) + 1e-14)
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,7 +157,7 @@ def _master_programme(
     budget = float(problem.norm.budget)
     linear = np.concatenate([-problem.losses / scale_loss, np.full(n_units, 0.5), [0.5 * budget]])
     sides = np.zeros(n + 1 + int(places.sizes.sum()))
-    sides[n] = problem.C / scale_alpha
+    sides[n] = min(problem.C / scale_alpha, LARGEST_CAP)
     sides[places.heads], sides[places.heads + 1] = 1.0, -1.0
     rows = _master_rows(-2.0 * cuts[:, places.columns], places, n, sides.size)
     cones = [clarabel.NonnegativeConeT(n + 1)]

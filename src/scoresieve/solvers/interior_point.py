@@ -70,10 +70,12 @@ def solve_interior_point(
     """
     direction = _starting_direction(problem.losses.size, start)
     scale = problem.best_multiple(_normalised(problem.losses.size, start))
-    solution = _attempt(problem, scale, direction, tol)
-    if solution.relative_gap > tol and scale < problem.C:
-        again = _attempt(problem, problem.C, direction, tol)
-        solution = min(solution, again, key=lambda s: s.relative_gap)
+    # Numbers may overflow where C or X is extreme; such steps are not finite and are refused.
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        solution = _attempt(problem, scale, direction, tol)
+        if not solution.relative_gap <= tol and scale < problem.C:
+            again = _attempt(problem, problem.C, direction, tol)
+            solution = min(solution, again, key=lambda s: s.relative_gap)
     return solution
 
 
@@ -279,7 +281,7 @@ class _Best:
         satisfied, a tiny stretch of w leaves no risk at all.
         """
         needed = self._data.q > 0.0
-        if np.any(outputs[needed] <= 0.0):
+        if np.any(outputs[needed] <= 0.1 * self._data.q[needed]):
             return [1.0]
         needed_most = float(np.max(self._data.q[needed] / outputs[needed], initial=0.0))
         return [1.0, needed_most * (1.0 + 1e-12)]

@@ -19,6 +19,7 @@ of the objective. The optimum is the same.
 from __future__ import annotations
 
 import logging
+from dataclasses import replace
 
 import numpy as np
 from numpy.linalg import LinAlgError
@@ -114,11 +115,14 @@ class TwoLayer:
 
     def _solve_qcqp(self) -> GroupSolution:
         """The QCQP on the present cuts and groups."""
-        if self.pool.covers_all:
-            groups = [_square_root(self.pool.gram)]
-        else:
-            groups = [self.pool.matrix[:, self._positions(group)] for group in self.groups]
-        return solve_group_qcqp(groups, self.pool.losses, self.problem.C)
+        pool, C = self.pool, self.problem.C
+        members = [self._positions(group) for group in self.groups]
+        if not (pool.covers_all and members):
+            return solve_group_qcqp([pool.matrix[:, m] for m in members], pool.losses, C)
+        root, inverse = _square_root(pool.gram)
+        solution = solve_group_qcqp([root], pool.losses, C)
+        w = pool.matrix.T @ (inverse @ solution.weights[0])
+        return replace(solution, weights=[w[members[0]]])
 
     def _positions(self, columns: IntArray) -> IntArray:
         """Where the columns stand in the working set."""
@@ -155,8 +159,13 @@ class TwoLayer:
         """Algorithm 2, step 5: the most violated d; False if it is in W already."""
         top = self.problem.norm.top_columns(correlations)
         group = np.union1d(top, self.problem.norm.always)
+        if self.pool.covers_all and self.groups:
+            # One group of all columns is as good as any: none is left out for another.
+            group = np.union1d(group, self.groups[0])
         if group.size == 0 or any(np.array_equal(group, known) for known in self.groups):
             return False
+        if self.pool.covers_all:
+            self.groups, self._group_idle = [], []
         self.groups.append(group)
         self._group_idle.append(0)
         self.pool.add_columns(group)
@@ -171,10 +180,16 @@ class TwoLayer:
         self._group_idle = [idle[t] for t in keep]
 
 
-def _square_root(gram: FloatArray) -> FloatArray:
-    """``F`` with ``F F^T = gram``: as good as the cuts on all columns, and as small as can be."""
+def _square_root(gram: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """``F`` with ``F F^T = gram = A A^T``, and ``F^{-T}``, which takes weights u back to w.
+
+    F serves as well as the cuts on all columns, and is as small as can be. ``A^T F^{-T}`` is
+    orthogonal, so that ``w = A^T F^{-T} u`` has the norm and the outputs of u.
+    """
     values, vectors = np.linalg.eigh(gram)
-    return vectors * np.sqrt(np.maximum(values, 0.0))
+    kept = values > 1e-14 * values[-1]
+    lengths = np.sqrt(values[kept])
+    return vectors[:, kept] * lengths, vectors[:, kept] / lengths
 
 
 def run_two_layer(problem: Problem, tracker: Tracker) -> tuple[TwoLayer, Status]:

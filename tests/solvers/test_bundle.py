@@ -1,0 +1,202 @@
+"""The bundle: certified gaps, known optima, monotone bounds, and the same bits every time."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import replace
+
+import clarabel
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+from sklearn.svm import LinearSVC
+
+from scoresieve import Status, solve
+from scoresieve.solvers import interior_point
+
+
+def without_time(history):
+    return [replace(row, time=0.0) for row in history]
+
+
+def test_gap_is_certified_for_every_measure_and_column_set(data, certified, measure, columns):
+    X, y = data(0)
+    problem = {"measure": measure, "budget": 3, "C": 1.0, **columns}
+    result = solve(X, y, tol=1e-3, **problem)
+    check = certified(X, y, result, **problem)
+    assert result.status is Status.CONVERGED
+    assert result.n_fallbacks == 0
+    assert check.gap <= 1e-3
+    assert check.primal == pytest.approx(result.primal, rel=1e-9)
+    assert check.dual == pytest.approx(result.dual, rel=1e-9)
+    assert_array_equal(result.support, np.flatnonzero(result.w))
+    assert np.all(result.w[columns.get("excluded", [])] == 0.0)
+    assert result.intercept == 0.0 or "intercept" in columns
+
+
+def test_optimum_equals_the_enumeration_of_all_labellings(data, brute, measure, columns):
+    """n = 6: every labelling (or ranking) and every column in one conic programme."""
+    X, y = data(11, n_samples=6, noise=2.0)
+    result = solve(X, y, measure=measure, budget=2, C=2.0, tol=1e-5, **columns)
+    cuts, losses, sets = brute.enumerated(X, y, measure, **columns)
+    expected, _ = brute.optimum(cuts, losses, 2.0, 2, **sets)
+    assert result.dual <= expected * (1 + 1e-7)
+    assert result.primal >= expected * (1 - 1e-7)
+    assert result.primal - result.dual <= 1e-5 * result.primal
+    w = result.w
+    if "intercept" in columns:
+        w = np.append(w, result.intercept / columns["intercept"])
+    true = brute.objective(cuts, losses, w, 2.0, 2, **sets)
+    assert result.primal == pytest.approx(true, rel=1e-9)
+
+
+@pytest.mark.parametrize("measure", ["f1", "prbep", "roc_auc"])
+def test_bounds_never_get_worse(data, measure):
+    X, y = data(1, n_samples=60, n_features=40)
+    result = solve(X, y, measure=measure, budget=5, C=3.0, tol=1e-3)
+    primal = np.array([row.primal for row in result.history])
+    dual = np.array([row.dual for row in result.history])
+    assert primal.size == result.n_iter > 5
+    assert np.all(np.diff(primal) <= 0)
+    assert np.all(np.diff(dual) >= 0)
+    assert np.all(dual <= primal[-1])
+    assert result.dual == dual[-1]
+    assert [row.iteration for row in result.history] == list(range(1, primal.size + 1))
+    assert np.all(np.diff([row.time for row in result.history]) >= 0)
+    assert all(row.n_support <= row.n_working <= 40 for row in result.history)
+
+
+@pytest.mark.parametrize("measure", ["f1", "average_precision"])
+def test_identical_inputs_give_identical_bits(data, measure):
+    X, y = data(2, n_samples=50, n_features=30)
+    arguments = {"measure": measure, "budget": 4, "C": 2.0, "tol": 1e-3, "intercept": 1.0}
+    first, second = solve(X, y, **arguments), solve(X.copy(), y.copy(), **arguments)
+    assert_array_equal(first.w, second.w)
+    assert (first.intercept, first.primal, first.dual) == (
+        second.intercept,
+        second.primal,
+        second.dual,
+    )
+    assert_array_equal(first.dual_point.alpha, second.dual_point.alpha)
+    assert_array_equal(first.dual_point.cuts, second.dual_point.cuts)
+    assert without_time(first.history) == without_time(second.history)
+
+
+@pytest.mark.parametrize("C", [0.01, 1.0, 30.0])
+@pytest.mark.parametrize("seed", range(2))
+def test_accuracy_and_all_columns_is_a_linear_svm(data, seed, C):
+    X, y = data(seed, n_samples=60, n_features=8, noise=2.0)
+    svm = LinearSVC(
+        loss="hinge", fit_intercept=False, C=C, tol=1e-10, max_iter=2_000_000, random_state=0
+    )
+    w = svm.fit(X, y).coef_[0]
+    expected = 0.5 * w @ w + C * np.maximum(0.0, 1.0 - y * (X @ w)).sum()
+    result = solve(X, y, measure="accuracy", budget=8, C=C, tol=1e-6)
+    assert result.primal == pytest.approx(expected, rel=2e-6)
+    assert result.dual <= expected * (1 + 1e-9)
+
+
+def quadratic_programme(brute, quadratic, cuts, losses, C, *, signed):
+    """``min 1/2 x'Qx + C xi`` with ``<a_k, x> >= q_k - xi``, ``xi >= 0``, and x >= 0 if signed."""
+    n_cuts, n = cuts.shape
+    P = np.zeros((n + 1, n + 1))
+    P[:n, :n] = quadratic
+    positive = np.eye(n + 1)[0 if signed else n :]
+    rows = np.vstack([np.column_stack([-cuts, -np.ones(n_cuts)]), -positive])
+    sides = np.append(-losses, np.zeros(positive.shape[0]))
+    cone = clarabel.NonnegativeConeT(sides.size)
+    return brute.clarabel_solve(P, np.append(np.zeros(n), C), [(rows, sides, cone)])[1]
+
+
+@pytest.mark.parametrize("measure", ["f1", "rec@3", "roc_auc"])
+def test_a_budget_of_all_columns_is_the_plain_l2_problem(data, brute, measure):
+    X, y = data(12, n_samples=6, n_features=4, noise=2.0)
+    cuts, losses, _ = brute.enumerated(X, y, measure)
+    expected = quadratic_programme(brute, np.eye(4), cuts, losses, 2.0, signed=False)
+    result = solve(X, y, measure=measure, budget=4, C=2.0, tol=1e-6)
+    assert result.primal == pytest.approx(expected, rel=2e-6)
+
+
+@pytest.mark.parametrize("measure", ["f1", "rec@3", "roc_auc"])
+def test_a_budget_of_one_is_the_squared_l1_problem(data, brute, measure):
+    """1/2 (sum_j w+_j + w-_j)^2, with w = w+ - w-."""
+    X, y = data(13, n_samples=6, n_features=5, noise=2.0)
+    cuts, losses, _ = brute.enumerated(X, y, measure)
+    both = np.hstack([cuts, -cuts])
+    expected = quadratic_programme(brute, np.ones((10, 10)), both, losses, 2.0, signed=True)
+    result = solve(X, y, measure=measure, budget=1, C=2.0, tol=1e-6)
+    assert result.primal == pytest.approx(expected, rel=2e-6)
+    assert result.primal >= 0.5 * np.abs(result.w).sum() ** 2
+
+
+@pytest.mark.parametrize("measure", ["f1", "accuracy", "roc_auc"])
+@pytest.mark.parametrize("budget", [1, 2, 5])
+def test_dual_bounds_the_best_model_with_few_features(data, brute, measure, budget):
+    """Every support of B columns, each with the plain l2 norm; equal where B is all of them."""
+    X, y = data(14, n_samples=6, n_features=5, noise=2.0)
+    cuts, losses, _ = brute.enumerated(X, y, measure)
+    best = min(
+        brute.optimum(cuts[:, list(support)], losses, 2.0, budget)[0]
+        for support in itertools.combinations(range(5), budget)
+    )
+    result = solve(X, y, measure=measure, budget=budget, C=2.0, tol=1e-6)
+    assert 0 < result.dual <= best * (1 + 1e-7)
+    if budget == 5:
+        assert result.dual == pytest.approx(best, rel=2e-6)
+
+
+@pytest.mark.parametrize("C", [1e-2, 1e2, 1e4])
+def test_wide_data_of_any_C(data, certified, C):
+    X, y = data(3, n_samples=40, n_features=300)
+    problem = {"measure": "f1", "budget": 5, "C": C}
+    result = solve(X, y, tol=0.02, **problem)
+    assert result.status.reached_tolerance
+    assert certified(X, y, result, **problem).gap <= 0.02
+
+
+def test_planted_features_are_found(data):
+    X, y = data(4, n_samples=200, n_features=100, noise=0.1)
+    result = solve(X, y, measure="f1", budget=3, C=10.0, intercept=1.0, tol=0.01)
+    assert_array_equal(np.sort(np.argsort(-np.abs(result.w))[:3]), [0, 1, 2])
+
+
+def test_fallbacks_are_counted_and_leave_the_optimum(data, monkeypatch, caplog):
+    X, y = data(5)
+    arguments = {"measure": "f1", "budget": 3, "C": 1.0, "tol": 1e-3}
+    expected = solve(X, y, **arguments)
+
+    def broken(problem, **_):
+        raise np.linalg.LinAlgError("not positive definite")
+
+    monkeypatch.setattr(interior_point, "solve_interior_point", broken)
+    result = solve(X, y, **arguments)
+    assert expected.n_fallbacks == 0
+    assert result.n_fallbacks == result.n_iter == len(caplog.records)
+    assert result.status is Status.CONVERGED
+    assert result.dual <= expected.primal
+    assert expected.dual <= result.primal
+
+
+def test_a_master_that_nobody_can_solve_ends_the_run(data, certified, monkeypatch, caplog):
+    """The bounds found so far come back with a status that says so, not an exception."""
+    X, y = data(6)
+    rounds = []
+
+    def breaks_later(problem, **options):
+        rounds.append(problem)
+        if len(rounds) > 3:
+            raise np.linalg.LinAlgError("singular")
+        return working(problem, **options)
+
+    def refuses(problem, **_):
+        raise np.linalg.LinAlgError("DualInfeasible")
+
+    working = interior_point.solve_interior_point
+    monkeypatch.setattr(interior_point, "solve_interior_point", breaks_later)
+    monkeypatch.setattr("scoresieve.solvers.conic.solve_master_conic", refuses)
+    result = solve(X, y, measure="f1", budget=3, tol=1e-6)
+    assert result.status is Status.STALLED
+    assert result.n_iter == 3
+    assert "cannot go on: DualInfeasible" in caplog.text
+    check = certified(X, y, result, measure="f1", budget=3, C=1.0)
+    assert (check.primal, check.dual) == pytest.approx((result.primal, result.dual))

@@ -1,0 +1,228 @@
+"""The master problem: the structured method, Clarabel's dual form and a conic form in w agree."""
+
+from __future__ import annotations
+
+import logging
+import re
+
+import clarabel
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.linalg import LinAlgError
+
+from scoresieve.regularizers import BudgetNorm
+from scoresieve.solvers import interior_point
+from scoresieve.solvers.conic import solve_master_conic
+from scoresieve.solvers.interior_point import solve_interior_point
+from scoresieve.solvers.master import MasterProblem, MasterSolution, solve_master
+
+CHECKED = settings(derandomize=True, deadline=None, database=None, max_examples=60)
+
+
+def random_master(seed, n_cuts=12, n_columns=9, budget=3, C=1.0, **sets):
+    """Cuts with an offset, so that w = 0 is seldom optimal, and losses in (0, 10)."""
+    rng = np.random.default_rng(seed)
+    cuts = rng.normal(size=(n_cuts, n_columns)) + rng.normal(size=n_columns)
+    losses = rng.uniform(0.1, 10.0, size=n_cuts)
+    return MasterProblem(cuts, losses, C, BudgetNorm(budget, n_columns, **sets))
+
+
+def assert_sound(problem, solution, rel=1e-10):
+    """The values belong to the points, the points are feasible, and weak duality holds."""
+    assert solution.w.shape == problem.cuts.shape[1:]
+    assert solution.alpha.shape == problem.losses.shape
+    assert np.all(solution.alpha >= 0)
+    assert solution.alpha.sum() <= problem.C * (1 + 1e-12)
+    assert np.all(solution.w[problem.norm.excluded] == 0)
+    size = abs(solution.primal)
+    assert problem.primal(solution.w) <= solution.primal + rel * size
+    assert problem.dual(solution.alpha) == pytest.approx(solution.dual, rel=rel, abs=rel * size)
+    assert solution.dual <= problem.primal(solution.w) + rel * size
+
+
+def assert_agree(problem, tol=1e-8):
+    """Both methods solve the problem, and each one's optimum is within the other's bounds."""
+    ours, conic = solve_interior_point(problem, tol=tol), solve_master_conic(problem)
+    assert_sound(problem, ours)
+    assert_sound(problem, conic)
+    assert ours.relative_gap <= tol
+    assert ours.primal == pytest.approx(conic.primal, rel=1e-6)
+    assert ours.dual == pytest.approx(conic.dual, rel=1e-6)
+    assert ours.primal >= conic.dual * (1 - 1e-9)
+    assert ours.dual <= conic.primal * (1 + 1e-9)
+
+
+@st.composite
+def masters(draw):
+    n_columns = draw(st.integers(1, 8))
+    grouped = draw(st.booleans())
+    groups = np.array([draw(st.integers(0, 3)) if grouped else j for j in range(n_columns)])
+    kinds = [draw(st.sampled_from([0, 0, 0, 1, 2])) for _ in range(n_columns)]
+    status = np.array([kinds[group] for group in groups % n_columns])
+    problem = random_master(
+        draw(st.integers(0, 10**6)),
+        n_cuts=draw(st.integers(1, 15)),
+        n_columns=n_columns,
+        budget=draw(st.integers(1, n_columns + 1)),
+        C=draw(st.sampled_from([0.01, 0.1, 1.0, 10.0, 100.0])),
+        always=np.flatnonzero(status == 1),
+        excluded=np.flatnonzero(status == 2),
+        groups=groups % n_columns if grouped else None,
+    )
+    zero_loss = draw(st.integers(0, problem.losses.size - 1))
+    if draw(st.booleans()) and problem.losses.size > 1:
+        problem.losses[zero_loss] = 0.0
+    if draw(st.booleans()):
+        problem.cuts[-1] = problem.cuts[0]
+    return problem
+
+
+@CHECKED
+@given(masters())
+def test_both_methods_agree(problem):
+    assert_agree(problem)
+
+
+@pytest.mark.parametrize(
+    "sets",
+    [
+        {},
+        {"always": [0, 8]},
+        {"excluded": [2]},
+        {"groups": [0, 0, 1, 1, 2, 2, 3, 3, 4]},
+        {"groups": [0, 0, 1, 1, 2, 2, 3, 3, 4], "always": [8], "excluded": [0, 1]},
+    ],
+    ids=["plain", "always", "excluded", "groups", "all"],
+)
+@pytest.mark.parametrize("budget", [1, 3, 9])
+def test_optimum_equals_a_conic_programme_in_w(brute, budget, sets):
+    problem = random_master(budget, budget=budget, C=0.3, **sets)
+    expected, _ = brute.optimum(problem.cuts, problem.losses, problem.C, budget, **sets)
+    solution = solve_master(problem, tol=1e-9)
+    assert solution.primal == pytest.approx(expected, rel=1e-7)
+    assert solution.dual == pytest.approx(expected, rel=1e-7)
+    assert problem.primal(solution.w) == pytest.approx(
+        brute.objective(problem.cuts, problem.losses, solution.w, problem.C, budget, **sets),
+        rel=1e-10,
+    )
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("C", [1e-4, 1.0, 1e4])
+@pytest.mark.parametrize("scale", [1e-3, 1.0, 1e3])
+def test_extreme_C_and_scales_of_the_cuts(seed, C, scale):
+    problem = random_master(seed, n_cuts=20, n_columns=30, budget=5, C=C)
+    assert_agree(MasterProblem(scale * problem.cuts, problem.losses, C, problem.norm))
+
+
+@pytest.mark.parametrize("scale", [1e-8, 1e-3, 1e5])
+def test_scales_of_the_losses(scale):
+    problem = random_master(1, n_cuts=20, n_columns=30, budget=5)
+    assert_agree(MasterProblem(problem.cuts, scale * problem.losses, 1.0, problem.norm))
+
+
+@pytest.mark.parametrize(("n_columns", "budget"), [(4, 4), (4, 9), (1, 1)])
+def test_a_budget_for_every_column_is_a_quadratic_programme(brute, n_columns, budget):
+    problem = random_master(3, n_columns=n_columns, budget=budget)
+    quadratic = np.zeros((n_columns + 1, n_columns + 1))
+    quadratic[:n_columns, :n_columns] = np.eye(n_columns)
+    rows = np.hstack([-problem.cuts, -np.ones((12, 1))])
+    rows = np.vstack([rows, -np.eye(n_columns + 1)[-1:]])
+    sides = np.append(-problem.losses, 0.0)
+    cone = clarabel.NonnegativeConeT(13)
+    linear = np.append(np.zeros(n_columns), problem.C)
+    _, expected = brute.clarabel_solve(quadratic, linear, [(rows, sides, cone)])
+    assert_agree(problem)
+    assert solve_master(problem, tol=1e-9).primal == pytest.approx(expected, rel=1e-7)
+
+
+def test_one_cut_has_a_closed_form():
+    """max_t q t - t^2/2 ||a||_(B)^2 with t <= C."""
+    problem = random_master(5, n_cuts=1, C=100.0)
+    loss, largest = problem.losses[0], np.sum(np.sort(problem.cuts[0] ** 2)[-3:])
+    assert loss / largest < 100
+    assert solve_master(problem, tol=1e-9).dual == pytest.approx(0.5 * loss**2 / largest, rel=1e-8)
+    capped = MasterProblem(problem.cuts, problem.losses, 0.01, problem.norm)
+    expected = 0.01 * loss - 0.5 * 0.01**2 * largest
+    assert solve_master(capped, tol=1e-9).primal == pytest.approx(expected, rel=1e-8)
+    assert_agree(problem)
+    assert_agree(capped)
+
+
+def test_duplicate_cuts_change_nothing():
+    problem = random_master(6)
+    doubled = MasterProblem(
+        np.vstack([problem.cuts] * 3), np.tile(problem.losses, 3), 1.0, problem.norm
+    )
+    assert_agree(doubled)
+    assert solve_master(doubled, tol=1e-9).primal == pytest.approx(
+        solve_master(problem, tol=1e-9).primal, rel=1e-7
+    )
+
+
+def test_columns_without_entries_get_no_weight():
+    problem = random_master(7, n_columns=9)
+    problem.cuts[:, 4:] = 0.0
+    assert_agree(problem)
+    assert np.all(solve_master(problem).w[4:] == 0.0)
+
+
+def test_all_columns_always_in():
+    assert_agree(random_master(8, n_columns=5, always=range(5)))
+
+
+def test_a_warm_start_does_not_move_the_optimum():
+    problem = random_master(9, n_cuts=30, n_columns=20, C=2.0)
+    cold = solve_interior_point(problem, tol=1e-8)
+    warm = solve_interior_point(problem, tol=1e-8, start=cold.alpha)
+    assert warm.primal == pytest.approx(cold.primal, rel=2e-8)
+    skewed = np.zeros(30)
+    skewed[0] = 2.0
+    assert solve_interior_point(problem, tol=1e-8, start=skewed).relative_gap <= 1e-8
+
+
+def test_feasible_clips_and_shrinks():
+    problem = random_master(1, n_cuts=3, C=2.0)
+    assert problem.feasible(np.array([-1.0, 3.0, 1.0])) == pytest.approx([0.0, 1.5, 0.5])
+    assert problem.feasible(np.array([0.5, 0.0, 1.0])) == pytest.approx([0.5, 0.0, 1.0])
+
+
+def failing(problem, *, tol, start=None):
+    raise LinAlgError("not positive definite")
+
+
+def inaccurate(problem, *, tol, start=None):
+    w, alpha = np.zeros(problem.cuts.shape[1]), np.zeros(problem.losses.size)
+    return MasterSolution(w, alpha, problem.primal(w), 0.0, 7)
+
+
+@pytest.mark.parametrize(
+    ("broken", "reason"),
+    [(failing, "not positive definite"), (inaccurate, r"relative gap 1\.0e\+00 after 7 steps")],
+)
+def test_the_conic_solver_takes_over_and_says_so(monkeypatch, caplog, broken, reason):
+    problem = random_master(2)
+    expected = solve_master(problem, tol=1e-8)
+    assert not expected.fell_back
+    monkeypatch.setattr(interior_point, "solve_interior_point", broken)
+    with caplog.at_level(logging.WARNING, logger="scoresieve"):
+        solution = solve_master(problem, tol=1e-8)
+    assert solution.fell_back
+    assert solution.primal == pytest.approx(expected.primal, rel=1e-6)
+    assert_sound(problem, solution)
+    (record,) = caplog.records
+    assert record.levelno == logging.WARNING
+    assert "12 cuts, 9 columns" in record.message
+    assert re.search(reason, record.message)
+
+
+def test_the_better_of_two_inaccurate_solutions_is_kept(monkeypatch):
+    """A tolerance that neither method reaches: the structured one's solution is the better."""
+    problem = random_master(2)
+    best = solve_interior_point(problem, tol=1e-12)
+    monkeypatch.setattr(interior_point, "solve_interior_point", lambda *_, **__: best)
+    solution = solve_master(problem, tol=1e-17)
+    assert solution.fell_back
+    assert solution.relative_gap <= solve_master_conic(problem).relative_gap

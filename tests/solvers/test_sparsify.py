@@ -1,0 +1,94 @@
+"""Dropping weights: never beyond the allowance, with exact zeros, whole units at a time."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+
+from scoresieve import solve
+from scoresieve.design import as_design
+from scoresieve.measures import get_measure
+from scoresieve.regularizers import BudgetNorm
+from scoresieve.solvers.problem import Problem
+from scoresieve.solvers.sparsify import ALLOWANCE, drop_small_weights
+
+
+def setting(X, y, C=1.0, budget=3, **sets):
+    norm = BudgetNorm(budget, X.shape[1], **sets)
+    return Problem(as_design(X), y, get_measure("f1"), norm, C)
+
+
+def objective(problem, X, w):
+    return 0.5 * problem.norm.value_squared(w) + problem.C * problem.measure.risk(problem.y, X @ w)
+
+
+def drop(problem, w, *, primal, dual, tol=0.05):
+    block = problem.design.columns(np.arange(w.size))
+    return drop_small_weights(problem, block, problem.norm, w, primal=primal, dual=dual, tol=tol)
+
+
+@pytest.mark.parametrize("tol", [1e-6, 0.05, 0.5, 2.0])
+@pytest.mark.parametrize("gap", [0.0, 1e-4, 0.04, 0.6])
+@pytest.mark.parametrize("seed", range(4))
+def test_the_objective_stays_within_the_allowance(data, seed, gap, tol):
+    X, y = data(seed)
+    problem = setting(X, y)
+    w = np.append([0.6, 0.5, 0.7], 10.0 ** -np.arange(1.0, 8.0)) * np.resize([1, -1], 10)
+    primal = objective(problem, X, w)
+    dual = (1 - gap) * primal
+    kept, value = drop(problem, w, primal=primal, dual=dual, tol=tol)
+    assert value == pytest.approx(objective(problem, X, kept), rel=1e-12)
+    assert value <= primal + ALLOWANCE * (primal - dual) + 1e-12 * primal
+    if gap <= tol:
+        assert (value - dual) / value <= tol + 1e-12
+    dropped = kept == 0.0
+    assert_array_equal(kept[~dropped], w[~dropped])
+    assert np.abs(w[dropped]).max(initial=0.0) <= np.abs(w[~dropped]).min(initial=np.inf)
+
+
+def test_weights_that_do_not_matter_are_exact_zeros(data):
+    X, y = data(5)
+    problem = setting(X, y)
+    w = np.append([0.6, 0.5, 0.7], np.full(7, 1e-9))
+    primal = objective(problem, X, w)
+    kept, value = drop(problem, w, primal=primal, dual=0.96 * primal)
+    assert np.count_nonzero(kept) == 3
+    assert value == pytest.approx(primal, rel=1e-6)
+
+
+def test_without_a_gap_nothing_may_get_worse(data):
+    X, y = data(6)
+    problem = setting(X, y)
+    w = 0.3 * np.random.default_rng(0).normal(size=10)
+    primal = objective(problem, X, w)
+    _, value = drop(problem, w, primal=primal, dual=primal)
+    assert value <= primal * (1 + 1e-12)
+
+
+def test_groups_are_dropped_whole_and_always_columns_stay(data):
+    X, y = data(7)
+    problem = setting(X, y, groups=[0, 0, 1, 1, 2, 2, 3, 3, 4, 5], always=[8], excluded=[9])
+    w = np.array([0.6, 0.5, 0.7, 1e-9, 1e-9, 1e-8, 1e-7, 1e-7, 1e-12, 0.0])
+    primal = objective(problem, X, w)
+    kept, _ = drop(problem, w, primal=primal, dual=0.96 * primal)
+    assert_array_equal(kept != 0, [1, 1, 1, 1, 0, 0, 0, 0, 1, 0])
+
+
+def test_a_zero_vector_stays_zero(data):
+    X, y = data(8)
+    problem = setting(X, y)
+    kept, value = drop(problem, np.zeros(10), primal=10.0, dual=9.9)
+    assert_array_equal(kept, np.zeros(10))
+    assert value == pytest.approx(objective(problem, X, np.zeros(10)))
+
+
+@pytest.mark.parametrize("solver", ["bundle", "two_layer"])
+def test_the_support_is_sorted_and_smaller_than_the_working_set(data, solver):
+    X, y = data(9, n_samples=30, n_features=40)
+    result = solve(X, y, measure="f1", budget=3, C=1.0, tol=0.02, solver=solver)
+    assert_array_equal(result.support, np.flatnonzero(result.w))
+    assert np.all(np.diff(result.support) > 0)
+    assert result.support.size <= result.history[-1].n_working
+    before = result.history[-1].primal
+    assert result.primal <= before + ALLOWANCE * (before - result.history[-1].dual) * (1 + 1e-9)

@@ -1,0 +1,126 @@
+"""The paper's algorithm: certified gaps, the bundle's optimum, and its own limits."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+
+from scoresieve import Status, solve
+from scoresieve.solvers import two_layer
+
+
+def test_gap_is_certified_for_every_measure(data, certified, measure):
+    X, y = data(0, n_samples=24)
+    problem = {"measure": measure, "budget": 3, "C": 1.0, "intercept": 1.0, "always": [2]}
+    result = solve(X, y, tol=1e-2, solver="two_layer", **problem)
+    check = certified(X, y, result, **problem)
+    assert result.status is Status.CONVERGED
+    assert check.gap <= 1e-2
+    assert check.primal == pytest.approx(result.primal, rel=1e-9)
+    assert check.dual == pytest.approx(result.dual, rel=1e-9)
+
+
+def test_optimum_equals_the_enumeration_of_all_labellings(data, brute, measure, columns):
+    X, y = data(21, n_samples=6, noise=2.0)
+    result = solve(X, y, measure=measure, budget=2, C=2.0, tol=1e-5, solver="two_layer", **columns)
+    cuts, losses, sets = brute.enumerated(X, y, measure, **columns)
+    expected, _ = brute.optimum(cuts, losses, 2.0, 2, **sets)
+    assert result.dual <= expected * (1 + 1e-7)
+    assert result.primal >= expected * (1 - 1e-7)
+    assert result.gap <= 1e-5
+
+
+@pytest.mark.parametrize("measure", ["f1", "prbep", "roc_auc"])
+def test_agrees_with_the_bundle(data, columns, measure):
+    """Two intervals around one optimum overlap, and both are narrow."""
+    X, y = data(1, n_samples=25)
+    arguments = {"measure": measure, "budget": 3, "C": 0.5, "tol": 1e-3, **columns}
+    bundle, layers = solve(X, y, **arguments), solve(X, y, solver="two_layer", **arguments)
+    assert bundle.status is layers.status is Status.CONVERGED
+    assert max(bundle.dual, layers.dual) <= min(bundle.primal, layers.primal) * (1 + 1e-9)
+    assert bundle.primal == pytest.approx(layers.primal, rel=1e-3)
+
+
+@pytest.mark.parametrize("C", [0.1, 10.0, 1e4, 1e8])
+def test_large_C_keeps_its_accuracy(data, certified, C):
+    """The weights come from multipliers: their risk is small even if C is large."""
+    X, y = data(2, n_samples=25, noise=0.1)
+    problem = {"measure": "accuracy", "budget": 3, "C": C}
+    result = solve(X, y, tol=1e-3, solver="two_layer", **problem)
+    assert result.status is Status.CONVERGED
+    assert certified(X, y, result, **problem).gap <= 1e-3
+
+
+def test_bounds_never_get_worse(data):
+    X, y = data(3, n_samples=40, n_features=30)
+    result = solve(X, y, measure="f1", budget=4, C=1.0, tol=0.01, solver="two_layer")
+    assert np.all(np.diff([row.primal for row in result.history]) <= 0)
+    assert np.all(np.diff([row.dual for row in result.history]) >= 0)
+    assert all(row.dual >= 0 for row in result.history)
+    assert result.dual >= result.history[-1].dual
+
+
+def test_identical_inputs_give_identical_bits(data):
+    X, y = data(4)
+    arguments = {"measure": "f1", "budget": 3, "C": 1.0, "tol": 1e-3, "solver": "two_layer"}
+    first, second = solve(X, y, **arguments), solve(X.copy(), y.copy(), **arguments)
+    assert_array_equal(first.w, second.w)
+    assert_array_equal(first.dual_point.alpha, second.dual_point.alpha)
+    assert [replace(row, time=0.0) for row in first.history] == [
+        replace(row, time=0.0) for row in second.history
+    ]
+
+
+def test_cuts_are_dropped_without_harm(data, certified, monkeypatch):
+    """With a short patience the cuts of the pool shrink; weights and cuts must stay aligned."""
+    monkeypatch.setattr(two_layer, "PATIENCE", 2)
+    X, y = data(5, n_samples=40, n_features=20)
+    problem = {"measure": "f1", "budget": 4, "C": 1.0}
+    result = solve(X, y, tol=1e-3, solver="two_layer", max_iter=2000, **problem)
+    n_cuts = [row.n_cuts for row in result.history]
+    assert min(np.diff(n_cuts)) < 0
+    assert result.status is Status.CONVERGED
+    assert certified(X, y, result, **problem).gap <= 1e-3
+    expected = solve(X, y, tol=1e-3, **problem)
+    assert max(result.dual, expected.dual) <= min(result.primal, expected.primal)
+
+
+def test_a_stop_at_max_iter_still_certifies_a_bound(data, certified):
+    X, y = data(6)
+    problem = {"measure": "f1", "budget": 3, "C": 1.0}
+    result = solve(X, y, tol=1e-4, solver="two_layer", max_iter=60, **problem)
+    assert result.status is Status.MAX_ITER
+    assert result.n_iter == 60
+    assert 0 < result.dual < result.primal
+    assert certified(X, y, result, **problem).dual == pytest.approx(result.dual)
+
+
+def test_no_column_to_choose_from(certified):
+    """X is zero: there is no group, and the empty model is optimal at once."""
+    y = np.array([1.0, -1.0, -1.0])
+    result = solve(np.zeros((3, 4)), y, measure="f1", budget=2, solver="two_layer")
+    assert result.status is Status.ZERO_MODEL
+    assert result.gap == pytest.approx(0.0, abs=1e-12)
+    assert result.smallest_C == np.inf
+
+
+def test_a_conic_solver_that_fails_ends_the_run(data, certified, monkeypatch, caplog):
+    X, y = data(7)
+    working, calls = two_layer.solve_group_qcqp, []
+
+    def breaks_later(groups, losses, C):
+        calls.append(C)
+        if len(calls) > 8:
+            raise np.linalg.LinAlgError("the conic solver ended with the status DualInfeasible")
+        return working(groups, losses, C)
+
+    monkeypatch.setattr(two_layer, "solve_group_qcqp", breaks_later)
+    result = solve(X, y, measure="f1", budget=3, tol=1e-6, solver="two_layer")
+    assert result.status is Status.STALLED
+    assert "DualInfeasible" in caplog.text
+    assert result.n_iter == 8
+    check = certified(X, y, result, measure="f1", budget=3, C=1.0)
+    assert check.primal == pytest.approx(result.primal)

@@ -1,0 +1,295 @@
+"""Bad input gets an error that names the argument; odd but valid input gets a correct fit."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from numpy.testing import assert_allclose
+
+from scoresieve import Status, solve
+
+both = pytest.mark.parametrize("solver", ["bundle", "two_layer"])
+
+
+@pytest.fixture
+def case(data):
+    X, y = data(0)
+    return X, y
+
+
+def run(X, y, **changes):
+    arguments = {"measure": "f1", "budget": 3, "C": 1.0} | changes
+    return solve(X, y, **arguments)
+
+
+def with_entry(X, value):
+    X = X.copy()
+    X[4, 7] = value
+    return X
+
+
+class TestRefused:
+    @both
+    @pytest.mark.parametrize("form", [np.asarray, np.asfortranarray, sp.csr_matrix, sp.csc_array])
+    @pytest.mark.parametrize(
+        ("value", "message"),
+        [
+            (np.nan, "X contains NaN"),
+            (np.inf, "X contains infinity"),
+            (-np.inf, "X contains infinity"),
+            (1e300, "X is too large"),
+        ],
+    )
+    def test_entries_of_X(self, case, form, value, message, solver):
+        X, y = case
+        with pytest.raises(ValueError, match=message):
+            run(form(with_entry(X, value)), y, solver=solver)
+
+    def test_all_of_X_times_1e300(self, case):
+        """LinearSVC hangs on this one."""
+        X, y = case
+        with pytest.raises(ValueError, match=r"X is too large.*scale the columns"):
+            run(X * 1e300, y)
+
+    @pytest.mark.parametrize(
+        ("X", "message"),
+        [
+            (np.ones(30), "X must be 2-D.*1-D"),
+            (np.ones((2, 3, 4)), "X must be 2-D.*3-D"),
+            (np.full((30, 2), "a"), "X must hold real numbers.*dtype <U1"),
+            (np.ones((30, 2), dtype=complex), "X must hold real numbers.*complex"),
+            (np.ones((30, 2), dtype=object), "X must hold real numbers.*object"),
+            (np.empty((30, 0)), r"X has shape \(30, 0\)"),
+            ([[1.0, 2.0], [3.0]], "X cannot be read"),
+            (np.ones((29, 4)), "y has 30 labels and X has 29 rows"),
+        ],
+    )
+    def test_shapes_and_types_of_X(self, case, X, message):
+        with pytest.raises(ValueError, match=message):
+            run(X, case[1])
+
+    @pytest.mark.parametrize(
+        ("label", "message"),
+        [
+            (lambda y: np.ones_like(y), "y has one class only"),
+            (lambda y: -np.ones_like(y), "y has one class only"),
+            (lambda y: np.arange(30.0), "y must hold -1/.1 or 0/1; got 30 classes"),
+            (lambda y: y + 1, "y must hold -1/.1 or 0/1; got 2 classes"),
+            (lambda y: np.where(y > 0, "yes", "no"), "y must hold.*dtype <U3"),
+            (lambda y: np.where(y > 0, 1.0, np.nan), "y contains NaN or infinity"),
+            (lambda y: y[:-1], "y has 29 labels and X has 30 rows"),
+            (lambda y: y[:, None], "y must be 1-D"),
+        ],
+    )
+    def test_labels(self, case, label, message):
+        X, y = case
+        with pytest.raises(ValueError, match=message):
+            run(X, label(y))
+
+    @both
+    @pytest.mark.parametrize(
+        ("changes", "message"),
+        [
+            ({"budget": 0}, "budget must be an integer of at least 1; got 0"),
+            ({"budget": -2}, "budget must be an integer of at least 1; got -2"),
+            ({"budget": 2.5}, "budget must be an integer of at least 1; got 2.5"),
+            ({"C": 0}, "C must be a positive finite number; got 0"),
+            ({"C": -1.0}, "C must be a positive finite number; got -1.0"),
+            ({"C": np.inf}, "C must be a positive finite number; got inf"),
+            ({"tol": 0.0}, "tol must be a positive finite number; got 0.0"),
+            ({"max_iter": 0}, "max_iter must be an integer of at least 1; got 0"),
+            ({"max_time": -1}, "max_time must be a positive finite number; got -1"),
+            ({"intercept": -0.5}, "intercept must be 0 or a positive finite number; got -0.5"),
+            ({"measure": "f"}, "unknown measure 'f'"),
+            ({"measure": "prec@31"}, "k=31 asks for the 31 highest scores, but there are only 30"),
+            ({"measure": "rec@4p"}, "k='4p' asks for the 40 highest scores"),
+            ({"measure": "prec@0"}, "k must be a positive integer"),
+            ({"measure": "precision@recall>=1.5"}, "floor must be a recall"),
+            ({"always": [10]}, "always holds 10"),
+            ({"always": [-1]}, "always holds -1"),
+            ({"excluded": np.ones(10, dtype=bool)}, "excluded holds all 10 columns"),
+            ({"always": [2], "excluded": [2]}, "column 2 is in always and in excluded"),
+            ({"feature_groups": [0, 1]}, "feature_groups must be 10 integers"),
+            ({"feature_groups": [[0, 1], [1]]}, r"feature_groups\[1\] holds column 1"),
+            ({"feature_groups": [[0, 1]], "always": [0]}, "group of column 0 is partly in always"),
+        ],
+    )
+    def test_arguments(self, case, changes, message, solver):
+        with pytest.raises(ValueError, match=message):
+            run(*case, solver=solver, **changes)
+
+    def test_unknown_solver(self, case):
+        with pytest.raises(ValueError, match=r"solver must be one of .*two_layer.*got 'sgd'"):
+            run(*case, solver="sgd")
+
+    def test_a_callback_that_cannot_be_called(self, case):
+        with pytest.raises(TypeError, match="callback must be a function or None; got 3"):
+            run(*case, callback=3)
+
+    def test_a_measure_that_is_none(self, case):
+        with pytest.raises(TypeError, match="measure must be a name or a Measure, got int"):
+            run(*case, measure=1)
+
+
+class TestFitted:
+    """Each fit reaches its tolerance by the independent certificate."""
+
+    def check(self, certified, X, y, solver, **changes):
+        problem = {"measure": "f1", "budget": 3, "C": 1.0} | changes
+        result = solve(X, y, tol=0.02, solver=solver, max_time=60, **problem)
+        assert result.status.reached_tolerance
+        check = certified(X, y, result, **problem)
+        assert check.gap <= 0.02
+        assert check.primal == pytest.approx(result.primal, rel=1e-9)
+        return result
+
+    def test_a_budget_above_the_columns_is_lowered(self, case):
+        X, y = case
+        with pytest.warns(UserWarning, match="budget=99 is more than the 10 columns"):
+            result = run(X, y, budget=99, tol=1e-4)
+        assert result.primal == pytest.approx(run(X, y, budget=10, tol=1e-4).primal, rel=1e-12)
+
+    @both
+    @pytest.mark.parametrize("measure", ["f1", "roc_auc", "accuracy"])
+    def test_two_rows(self, case, certified, measure, solver):
+        X, _ = case
+        result = self.check(certified, X[:2], [1, -1], solver, measure=measure)
+        assert (X[0] - X[1]) @ result.w > 0
+
+    @both
+    def test_one_column(self, case, certified, solver):
+        X, y = case
+        self.check(certified, X[:, :1], y, solver, budget=1, C=10.0)
+        self.check(certified, X[:2, :1], [0, 1], solver, budget=1)
+
+    @both
+    def test_constant_columns(self, case, certified, solver):
+        X, y = case
+        X = np.column_stack([X, np.ones((30, 3))])
+        self.check(certified, X, y, solver)
+        self.check(certified, np.ones((30, 3)), y, solver, measure="accuracy")
+
+    @both
+    def test_duplicate_columns(self, case, certified, solver):
+        """Five copies in one budget: the optimum is that of the single columns, or better."""
+        X, y = case
+        many = self.check(certified, np.hstack([X] * 5), y, solver)
+        single = self.check(certified, X, y, solver)
+        assert many.dual <= single.primal
+
+    @both
+    def test_columns_of_zeros_are_never_selected(self, case, certified, solver):
+        X, y = case
+        X = X.copy()
+        X[:, ::2] = 0.0
+        result = self.check(certified, X, y, solver)
+        assert np.all(result.support % 2 == 1)
+
+    @both
+    def test_one_positive_or_one_negative(self, case, certified, solver):
+        X, _ = case
+        for label in (1.0, -1.0):
+            y = np.full(30, -label)
+            y[3] = label
+            self.check(certified, X, y, solver)
+
+    @both
+    @pytest.mark.parametrize("scale", [1e-150, 1e-100, 1e-30, 1e-6, 1e3])
+    def test_scales_of_X(self, case, certified, scale, solver):
+        X, y = case
+        result = self.check(certified, scale * X, y, solver)
+        if scale < 1e-5:
+            assert result.status is Status.ZERO_MODEL
+            assert result.smallest_C > 1.0
+
+    @both
+    def test_a_scale_and_C_that_cancel(self, case, certified, solver):
+        """X * s with C / s^2 is the same problem: J is divided by s^2, w by s."""
+        X, y = case
+        expected = self.check(certified, X, y, solver)
+        for scale in (2.0**-40, 2.0**20):
+            result = self.check(certified, scale * X, y, solver, C=scale**-2)
+            assert result.primal * scale**2 == pytest.approx(expected.primal, rel=0.03)
+            assert result.dual * scale**2 <= expected.primal * (1 + 1e-9)
+
+    @both
+    @pytest.mark.parametrize("C", [1e-12, 1e-4, 1e4, 1e7])
+    def test_values_of_C(self, case, certified, C, solver):
+        self.check(certified, *case, solver, C=C)
+
+    @both
+    @pytest.mark.parametrize(
+        "convert",
+        [
+            lambda X: X.astype(np.float16),
+            lambda X: X.astype(np.float32),
+            lambda X: np.rint(3 * X).astype(np.int64),
+            lambda X: np.rint(3 * X).astype(np.int8),
+            lambda X: X > 0,
+            lambda X: sp.csr_matrix(X > 0),
+            lambda X: sp.coo_array(np.rint(X)),
+            lambda X: X[::-1][::-1].T.copy().T,
+            lambda X: np.repeat(X, 2, axis=0)[::2],
+            lambda X: X.tolist(),
+        ],
+        ids=["f16", "f32", "i64", "i8", "bool", "csr-bool", "coo", "F", "strided", "list"],
+    )
+    def test_types_and_layouts(self, case, certified, convert, solver):
+        X, y = case
+        self.check(certified, convert(X), y, solver)
+
+    def test_int64_indices(self, case, certified):
+        """``load_svmlight_file`` returns these, and LinearSVC refuses them."""
+        X, y = case
+        X = sp.csr_matrix(X)
+        X.indices, X.indptr = X.indices.astype(np.int64), X.indptr.astype(np.int64)
+        self.check(certified, X, y, "bundle")
+
+    def test_a_read_only_memory_map(self, case, certified, tmp_path):
+        X, y = case
+        np.save(tmp_path / "X.npy", X)
+        mapped = np.load(tmp_path / "X.npy", mmap_mode="r")
+        result = self.check(certified, mapped, y, "bundle")
+        assert_allclose(result.w, self.check(certified, X, y, "bundle").w)
+
+    @pytest.mark.parametrize("measure", ["prec@30", "prec@29", "rec@30", "rec@1", "prec@1"])
+    def test_extreme_k(self, case, certified, measure):
+        self.check(certified, *case, "bundle", measure=measure)
+
+    def test_everything_always_in(self, case, certified):
+        X, y = case
+        result = self.check(certified, X, y, "bundle", always=range(10))
+        plain = self.check(certified, X, y, "bundle", budget=10)
+        assert max(result.dual, plain.dual) <= min(result.primal, plain.primal) * (1 + 1e-9)
+
+    def test_one_column_that_dwarfs_the_others(self, case, certified):
+        X, y = case
+        X = np.column_stack([X, 1e4 * X[:, 0]])
+        assert 10 in self.check(certified, X, y, "bundle").support
+
+
+@pytest.mark.slow
+@both
+@pytest.mark.parametrize("power", [8, 20, 60])
+def test_huge_scales_end_with_true_bounds(case, certified, power, solver):
+    """A hard-margin problem in effect: whatever the status, both bounds must be true."""
+    X, y = case
+    X = X * 10.0**power
+    result = run(X, y, solver=solver, max_time=30, max_iter=500)
+    check = certified(X, y, result, measure="f1", budget=3, C=1.0)
+    assert result.status.reached_tolerance == (check.gap <= 0.05)
+    # The risk is a difference of numbers of the order of ten, so this is rounding.
+    assert check.primal == pytest.approx(result.primal, rel=1e-9, abs=1e-13)
+    assert 0 <= check.dual <= check.primal
+
+
+@pytest.mark.slow
+@both
+@pytest.mark.parametrize("C", [1e15, 1e100, 1e300])
+def test_huge_C_ends_with_true_bounds(case, certified, C, solver):
+    X, y = case
+    result = run(X, y, C=C, solver=solver, max_time=30, max_iter=500)
+    check = certified(X, y, result, measure="f1", budget=3, C=C)
+    assert result.status.reached_tolerance == (check.gap <= 0.05)
+    assert 0 <= check.dual <= check.primal

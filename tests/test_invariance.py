@@ -1,0 +1,204 @@
+"""The same problem in another guise has the same optimum: order, copies, scales, types."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from numpy.testing import assert_allclose, assert_array_equal
+
+from scoresieve import solve
+
+TOL = 1e-4
+both = pytest.mark.parametrize("solver", ["bundle", "two_layer"])
+several = pytest.mark.parametrize("measure", ["f1", "accuracy", "prec@5", "prbep", "roc_auc"])
+
+
+def assert_same_optimum(first, second, factor=1.0):
+    """``[dual, primal]`` of both hold one number, and both are narrow."""
+    assert first.gap <= TOL
+    assert second.gap <= TOL
+    low = max(factor * first.dual, second.dual)
+    high = min(factor * first.primal, second.primal)
+    assert low <= high * (1 + 1e-9)
+
+
+@pytest.fixture
+def case(data):
+    return data(0)
+
+
+def fit(X, y, **changes):
+    return solve(X, y, **({"measure": "f1", "budget": 3, "C": 1.0, "tol": TOL} | changes))
+
+
+@both
+@several
+def test_order_of_rows(case, measure, solver):
+    X, y = case
+    order = np.random.default_rng(0).permutation(30)
+    first = fit(X, y, measure=measure, solver=solver)
+    assert_same_optimum(first, fit(X[order], y[order], measure=measure, solver=solver))
+
+
+@both
+@several
+def test_order_of_columns(case, measure, solver):
+    X, y = case
+    order = np.random.default_rng(1).permutation(10)
+    first = fit(X, y, measure=measure, solver=solver)
+    second = fit(X[:, order], y, measure=measure, solver=solver)
+    assert_same_optimum(first, second)
+    # J is not strongly convex in general, but it is here: all of w follows the columns.
+    assert_allclose(first.w[order], second.w, atol=0.05 * np.abs(first.w).max())
+
+
+@both
+def test_signs_of_columns(case, solver):
+    """Turning a column over turns its weight over."""
+    X, y = case
+    signs = np.resize([1.0, -1.0], 10)
+    first, second = fit(X, y, solver=solver), fit(X * signs, y, solver=solver)
+    assert_same_optimum(first, second)
+
+
+@pytest.mark.parametrize("measure", ["accuracy", "prec@p/2", "balanced_accuracy"])
+def test_swapped_classes(case, measure):
+    """Accuracy does not know which class is positive; a measure of the positives does."""
+    X, y = case
+    first, second = fit(X, y, measure=measure), fit(-X, -y, measure=measure)
+    if measure == "accuracy":
+        assert_same_optimum(first, second)
+    elif measure == "balanced_accuracy":
+        # U is 10, then 20: R'(s) = 2 R(s/2), hence J'(2w) with C is 4 J(w) with C/2.
+        assert_same_optimum(fit(X, y, measure=measure, C=0.5), second, factor=4.0)
+    else:
+        assert max(first.dual, second.dual) > min(first.primal, second.primal)
+
+
+@both
+@pytest.mark.parametrize(("measure", "factor"), [("accuracy", 2.0), ("roc_auc", 2.0)])
+def test_rows_twice_is_C_twice(case, measure, factor, solver):
+    """Sum of hinges, and (1/N) sum over pairs of hinges: both risks double exactly."""
+    X, y = case
+    twice = fit(np.vstack([X, X]), np.append(y, y), measure=measure, solver=solver)
+    assert_same_optimum(fit(X, y, measure=measure, C=factor, solver=solver), twice)
+
+
+@pytest.mark.parametrize("measure", ["f1", "rec@2p", "prbep", "average_precision"])
+def test_rows_twice_is_at_least_C_twice(case, measure):
+    """Copies of the worst labelling have twice the value; copies may also be split."""
+    X, y = case
+    once = fit(X, y, measure=measure, C=2.0)
+    twice = fit(np.vstack([X, X]), np.append(y, y), measure=measure, tol=1e-3)
+    assert twice.primal >= once.dual
+
+
+@both
+def test_columns_twice_in_groups(case, solver):
+    """Column j beside itself in one group is one column of sqrt(2) x_j."""
+    X, y = case
+    pairs = fit(np.hstack([X, X]), y, feature_groups=np.tile(np.arange(10), 2), solver=solver)
+    single = fit(np.sqrt(2.0) * X, y, solver=solver)
+    assert_same_optimum(single, pairs)
+    assert_allclose(pairs.w[:10], pairs.w[10:], atol=0.02 * np.abs(pairs.w).max())
+
+
+@both
+def test_padding_with_useless_columns(case, solver):
+    X, y = case
+    padded = fit(np.hstack([np.zeros((30, 4)), X, np.zeros((30, 3))]), y, solver=solver)
+    assert_same_optimum(fit(X, y, solver=solver), padded)
+    assert_same_optimum(fit(X[:, 2:], y, solver=solver), fit(X, y, excluded=[0, 1], solver=solver))
+
+
+def test_a_rotation_within_a_group(case):
+    """Groups count by their l2 norm, so an orthogonal change of columns inside one is free."""
+    X, y = case
+    turn, _ = np.linalg.qr(np.random.default_rng(2).normal(size=(3, 3)))
+    turned = X.copy()
+    turned[:, :3] = X[:, :3] @ turn
+    groups = [0, 0, 0, 1, 2, 3, 4, 5, 6, 7]
+    first = fit(X, y, feature_groups=groups)
+    assert_same_optimum(first, fit(turned, y, feature_groups=groups))
+
+
+@pytest.mark.parametrize("scale", [0.125, 8.0])
+@several
+def test_scale_of_X_against_C(case, measure, scale):
+    X, y = case
+    scaled = fit(scale * X, y, measure=measure, C=scale**-2)
+    assert_same_optimum(fit(X, y, measure=measure), scaled, factor=scale**-2)
+
+
+def test_more_budget_or_more_columns_never_hurt(case):
+    X, y = case
+    by_budget = [fit(X, y, budget=budget) for budget in (1, 2, 4, 7, 10)]
+    by_columns = [fit(X[:, :n], y) for n in (3, 5, 8, 10)]
+    for fits in (by_budget, by_columns):
+        for smaller, larger in pairwise(fits):
+            assert larger.dual <= smaller.primal
+    assert by_budget[0].dual > by_budget[-1].primal
+
+
+def test_the_optimum_is_concave_in_C(case):
+    """J*(C) is a minimum of linear functions of C, so it is concave and J*/C falls."""
+    X, y = case
+    fits = {C: fit(X, y, C=C) for C in (0.5, 1.0, 1.5)}
+    assert fits[1.0].primal >= 0.5 * (fits[0.5].dual + fits[1.5].dual)
+    assert fits[0.5].primal / 0.5 >= fits[1.0].dual >= fits[1.5].dual / 1.5 * (1 - 1e-9)
+
+
+def forms(X):
+    """The same numbers in every form that ``solve`` takes without conversion."""
+    wide = sp.csr_matrix(X)
+    wide.indices, wide.indptr = wide.indices.astype(np.int64), wide.indptr.astype(np.int64)
+    return {
+        "fortran": np.asfortranarray(X),
+        "csr": sp.csr_array(X),
+        "csc": sp.csc_matrix(X),
+        "coo": sp.coo_array(X),
+        "int64 indices": wide,
+        "list": X.tolist(),
+    }
+
+
+@pytest.mark.parametrize("form", list(forms(np.zeros((1, 1)))))
+@pytest.mark.parametrize("intercept", [0.0, 1.0])
+def test_sparse_and_dense_give_one_optimum(case, form, intercept):
+    X, y = case
+    X = np.where(np.abs(X) > 0.5, X, 0.0)
+    dense = fit(X, y, intercept=intercept)
+    other = fit(forms(X)[form], y, intercept=intercept)
+    assert_same_optimum(dense, other)
+    assert_allclose(other.w, dense.w, atol=0.05 * np.abs(dense.w).max())
+
+
+def test_index_types_give_identical_bits(case):
+    X, y = case
+    X = np.where(np.abs(X) > 0.5, X, 0.0)
+    assert_array_equal(fit(forms(X)["int64 indices"], y).w, fit(sp.csr_matrix(X), y).w)
+
+
+def test_float32_is_close(case):
+    X, y = case
+    double, single = fit(X, y), fit(X.astype(np.float32), y)
+    assert single.primal == pytest.approx(double.primal, rel=1e-3)
+    exact = fit(X.astype(np.float32).astype(np.float64), y)
+    assert_same_optimum(single, exact)
+
+
+def test_integers_are_their_floats(case):
+    X, y = case
+    X = np.rint(2 * X)
+    assert_same_optimum(fit(X, y), fit(X.astype(np.int8), y))
+    assert_same_optimum(fit(X > 0, y), fit((X > 0).astype(float), y))
+
+
+def test_labels_of_either_coding(case):
+    X, y = case
+    expected = fit(X, y).w
+    for labels in ((y > 0), (y > 0).astype(int), y.astype(np.int8), y.tolist()):
+        assert_array_equal(fit(X, labels).w, expected)
