@@ -38,6 +38,10 @@ MAX_STEPS = 100
 STEP_FRACTION = 0.99
 #: Share of the uniform point that is mixed into a warm start, to stay away from the boundary.
 RECENTRE = 0.1
+#: Ridges of the Newton matrix to try in turn, relative to its largest diagonal entry.
+RIDGES = (0.0, 1e-15, 1e-14, 1e-13, 1e-12)
+#: Below this a corrector's step is short enough to try a more careful one.
+SHORT_STEP = 0.1
 #: From this distance on the cap's multiplier starts smaller, so that their product does not dwarf
 #: those of all other pairs.
 FAR_CAP = 100.0
@@ -68,8 +72,13 @@ def solve_interior_point(
     numpy.linalg.LinAlgError
         If the Newton system cannot be factorised.
     """
-    direction = _starting_direction(problem.losses.size, start)
-    scale = problem.best_multiple(_normalised(problem.losses.size, start))
+    n_cuts = problem.losses.size
+    direction = _starting_direction(n_cuts, start)
+    scale = problem.best_multiple(_normalised(n_cuts, start))
+    if start is None:
+        # Equal weights know the size of alpha only roughly: it lies between their best multiple
+        # and C, and the middle is at most half as many orders of magnitude off.
+        scale = float(np.sqrt(scale) * np.sqrt(problem.C))
     # Numbers may overflow where C or X is extreme; such steps are not finite and are refused.
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         solution = _attempt(problem, scale, direction, tol)
@@ -95,7 +104,10 @@ def _iterate(data: _Data, direction: FloatArray, tol: float) -> tuple[_Best, int
         best.update(state)
         if best.relative_gap <= tol or best.stalled or n_steps == MAX_STEPS:
             break
-        moved = _newton_step(data, state)
+        # Near the end, products below this no longer matter and make the Newton matrix worse.
+        near = best.relative_gap <= 100.0 * tol
+        least_product = 0.1 * tol * best.primal / point.x.size if near else 0.0
+        moved = _newton_step(data, state, least_product)
         if moved is None:
             break
         point = moved
@@ -239,14 +251,14 @@ class _Best:
 
     def __init__(self, data: _Data) -> None:
         self._data = data
-        self._primal, self._dual = np.inf, -np.inf
+        self.primal, self._dual = np.inf, -np.inf
         self._primal_state = self._dual_state = None
         self._stretch = 1.0
         self._smallest_gap, self._n_without_progress = np.inf, 0
 
     @property
     def relative_gap(self) -> float:
-        return (self._primal - self._dual) / max(abs(self._primal), np.finfo(float).tiny)
+        return (self.primal - self._dual) / max(abs(self.primal), np.finfo(float).tiny)
 
     def update(self, state: _Evaluation) -> None:
         """Take the state's primal or dual value if it is the best so far."""
@@ -258,17 +270,17 @@ class _Best:
         for stretch in self._stretches(state.outputs):
             risk = max(0.0, float(np.max(data.q - stretch * state.outputs)))
             primal = 0.5 * stretch**2 * norm_squared + data.cap * risk
-            if primal < self._primal:
-                self._primal, self._primal_state, self._stretch = primal, state, stretch
+            if primal < self.primal:
+                self.primal, self._primal_state, self._stretch = primal, state, stretch
         top = state.strengths
         if data.n_units > data.budget:
             top = np.partition(top, data.n_units - data.budget)[data.n_units - data.budget :]
         dual = float(data.q @ state.alpha) - 0.5 * (fixed + float(top.sum()))
         if dual > self._dual:
             self._dual, self._dual_state = dual, state
-        progress = self._primal - self._dual < 0.99 * self._smallest_gap
+        progress = self.primal - self._dual < 0.99 * self._smallest_gap
         self._n_without_progress = 0 if progress else self._n_without_progress + 1
-        self._smallest_gap = min(self._smallest_gap, self._primal - self._dual)
+        self._smallest_gap = min(self._smallest_gap, self.primal - self._dual)
 
     @property
     def stalled(self) -> bool:
@@ -293,10 +305,10 @@ class _Best:
         w[problem.free_columns] *= data.spread(self._primal_state.d)
         w[problem.norm.excluded] = 0.0
         alpha = data.alpha_scale * self._dual_state.alpha
-        return MasterSolution(w, alpha, self._primal * unit, self._dual * unit, n_steps)
+        return MasterSolution(w, alpha, self.primal * unit, self._dual * unit, n_steps)
 
 
-def _newton_step(data: _Data, state: _Evaluation) -> _Point | None:
+def _newton_step(data: _Data, state: _Evaluation, least_product: float) -> _Point | None:
     """One predictor-corrector step; None if it cannot move."""
     point, system = state.point, _NewtonSystem(data, state)
     affine = system.direction(0.0)
@@ -304,13 +316,36 @@ def _newton_step(data: _Data, state: _Evaluation) -> _Point | None:
     predicted = point.moved(affine, reach)
     mu = float(point.x @ point.z) / point.x.size
     centring = (max(float(predicted.x @ predicted.z), 0.0) / (mu * point.x.size)) ** 3
-    # Second-order terms of a direction that can hardly be followed mislead: they are weighted by
-    # how far it can. Without this the method cycled on problems with very few cuts.
-    direction = system.direction(centring * mu, second_order=affine, weight=reach * reach)
-    step = STEP_FRACTION * point.longest_step(direction)
+    target = max(centring * mu, min(mu, least_product))
+    direction = system.direction(target, second_order=affine)
+    step = point.longest_step(direction)
+    if step < SHORT_STEP:
+        # Second-order terms of a direction that can hardly be followed mislead: then they are
+        # weighted by how far it can. Without this the method cycled on a few problems.
+        careful = system.direction(target, second_order=affine, weight=reach * reach)
+        careful_step = point.longest_step(careful)
+        if careful_step > step:
+            direction, step = careful, careful_step
+    step *= STEP_FRACTION
     if not np.isfinite(step) or step < 1e-10:
         return None
     return point.moved(direction, step)
+
+
+def _cholesky(matrix: FloatArray) -> FloatArray:
+    """The lower factor, with a relative ridge only where rounding makes it necessary.
+
+    A ridge perturbs the step in directions that the cuts leave free (duplicate or opposite cuts),
+    so none is added unless the factorisation fails without it.
+    """
+    size = float(np.einsum("ii->i", matrix).max())
+    for ridge in RIDGES:
+        shifted = matrix.copy()
+        np.einsum("ii->i", shifted)[:] += ridge * size
+        factor, failed = dpotrf(shifted, lower=True, overwrite_a=True)
+        if not failed:
+            return factor
+    raise LinAlgError("the Newton matrix is not positive definite")
 
 
 class _NewtonSystem:
@@ -335,12 +370,8 @@ class _NewtonSystem:
             scaled = data.A * np.sqrt(data.spread(state.d))
             coupled = data.couple(state.c) / np.sqrt(self.curvature)
             matrix = scaled @ scaled.T + coupled @ coupled.T + data.gram
-        diagonal = np.einsum("ii->i", matrix)
-        # The relative ridge keeps duplicate cuts apart; it perturbs the step, not the optimum.
-        diagonal += state.alpha_dual / state.alpha + 1e-13 * diagonal.max()
-        self.factor, failed = dpotrf(matrix, lower=True, overwrite_a=True)
-        if failed:
-            raise LinAlgError("the Newton matrix is not positive definite")
+        np.einsum("ii->i", matrix)[:] += state.alpha_dual / state.alpha
+        self.factor = _cholesky(matrix)
         self.push = data.A @ (state.c * data.spread(1.0 / self.curvature))
         sides = np.array([self.push, np.ones(data.n_cuts)]).T
         self.solved_push, self.solved_ones = self._solve(sides).T
