@@ -38,8 +38,8 @@ MAX_STEPS = 100
 STEP_FRACTION = 0.99
 #: Share of the uniform point that is mixed into a warm start, to stay away from the boundary.
 RECENTRE = 0.1
-#: Ridges of the Newton matrix to try in turn, relative to its largest diagonal entry.
-RIDGES = (0.0, 1e-15, 1e-14, 1e-13, 1e-12)
+#: Ridges of the Newton matrix to try after none, relative to its largest diagonal entry.
+RIDGES = (1e-15, 1e-14, 1e-13, 1e-12, 1e-11)
 #: Below this a corrector's step is short enough to try a more careful one.
 SHORT_STEP = 0.1
 #: From this distance on the cap's multiplier starts smaller, so that their product does not dwarf
@@ -204,8 +204,8 @@ class _Point:
 
     def longest_step(self, direction: _Point) -> float:
         """Largest step in [0, 1] that keeps every variable non-negative."""
-        steepest = max(np.max(-direction.x / self.x), np.max(-direction.z / self.z), 1.0)
-        return 1.0 / float(steepest)
+        steepest = min((direction.x / self.x).min(), (direction.z / self.z).min(), -1.0)
+        return -1.0 / float(steepest)
 
 
 def _starting_point(data: _Data, direction: FloatArray) -> _Point:
@@ -268,7 +268,7 @@ class _Best:
         excess = max(1.0, float(state.d.sum()) / data.budget)
         norm_squared = fixed + float(state.d @ state.strengths) * excess
         for stretch in self._stretches(state.outputs):
-            risk = max(0.0, float(np.max(data.q - stretch * state.outputs)))
+            risk = max(0.0, float((data.q - stretch * state.outputs).max()))
             primal = 0.5 * stretch**2 * norm_squared + data.cap * risk
             if primal < self.primal:
                 self.primal, self._primal_state, self._stretch = primal, state, stretch
@@ -292,11 +292,10 @@ class _Best:
         A large C turns rounding errors of the risk into large terms. Where the cuts can be
         satisfied, a tiny stretch of w leaves no risk at all.
         """
-        needed = self._data.q > 0.0
-        if np.any(outputs[needed] <= 0.1 * self._data.q[needed]):
+        q = self._data.q
+        if (outputs <= 0.1 * q).any():
             return [1.0]
-        needed_most = float(np.max(self._data.q[needed] / outputs[needed], initial=0.0))
-        return [1.0, needed_most * (1.0 + 1e-12)]
+        return [1.0, float((q / outputs).max()) * (1.0 + 1e-12)]
 
     def solution(self, problem: MasterProblem, n_steps: int) -> MasterSolution:
         """The best points, as the caller sees them."""
@@ -336,15 +335,18 @@ def _cholesky(matrix: FloatArray) -> FloatArray:
     """The lower factor, with a relative ridge only where rounding makes it necessary.
 
     A ridge perturbs the step in directions that the cuts leave free (duplicate or opposite cuts),
-    so none is added unless the factorisation fails without it.
+    so none is added unless the factorisation fails without it. The matrix is overwritten: LAPACK
+    uses its lower triangle, whose transpose keeps what a second attempt needs.
     """
-    size = float(np.einsum("ii->i", matrix).max())
+    diagonal = np.einsum("ii->i", matrix)
+    kept, size = diagonal.copy(), float(diagonal.max())
     for ridge in RIDGES:
-        shifted = matrix.copy()
-        np.einsum("ii->i", shifted)[:] += ridge * size
-        factor, failed = dpotrf(shifted, lower=True, overwrite_a=True)
+        # A symmetric matrix is its own transpose, and the transposed view needs no copy.
+        factor, failed = dpotrf(matrix.T, lower=True, overwrite_a=True, clean=False)
         if not failed:
             return factor
+        matrix[:] = np.tril(matrix, -1) + np.tril(matrix, -1).T
+        diagonal[:] = kept + ridge * size
     raise LinAlgError("the Newton matrix is not positive definite")
 
 
