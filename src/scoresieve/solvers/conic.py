@@ -69,19 +69,6 @@ def _run(programme: _Programme, tol: float) -> tuple[FloatArray, FloatArray, int
     return np.array(answer.x), np.array(answer.z), int(answer.iterations)
 
 
-def alpha_scale(problem: MasterProblem) -> float:
-    """``min(C, <q, e> / ||A^T e||_(B)^2)``, e the equal weights of sum 1: the best multiple of e.
-
-    The optimum of a large C often has ``sum alpha`` far below C, so C itself is no good scale.
-    """
-    equal = np.full(problem.losses.size, 1.0 / problem.losses.size)
-    curvature = problem.norm.dual_squared(problem.cuts.T @ equal)
-    gain = float(problem.losses @ equal)
-    if curvature * problem.C <= gain:
-        return problem.C
-    return gain / curvature
-
-
 def solve_master_conic(problem: MasterProblem, *, tol: float = 1e-9) -> MasterSolution:
     """Solve the master problem by Clarabel.
 
@@ -96,8 +83,10 @@ def solve_master_conic(problem: MasterProblem, *, tol: float = 1e-9) -> MasterSo
     MasterSolution
         Its points are made feasible, and their values are recomputed here.
     """
-    scale_alpha, scale_loss = alpha_scale(problem), max(float(problem.losses.max()), 1e-300)
     n_cuts = problem.losses.size
+    # The optimum of a large C often has sum alpha far below C, so C itself is no good scale.
+    scale_alpha = problem.best_multiple(np.full(n_cuts, 1.0 / n_cuts))
+    scale_loss = max(float(problem.losses.max()), 1e-300)
     places = _places(problem)
     x, duals, steps = _run(_master_programme(problem, places, scale_alpha, scale_loss), tol)
     alpha = problem.feasible(x[:n_cuts] * scale_alpha)

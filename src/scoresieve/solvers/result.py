@@ -143,8 +143,8 @@ class SolveResult:
     n_fallbacks : int
         How many master problems the conic solver had to take over.
     smallest_C : float or None
-        Only with ``Status.ZERO_MODEL``: a C at which the optimum beats w = 0 by more than the
-        tolerance, to within a few per cent the smallest one; inf if no C does.
+        Only with ``Status.ZERO_MODEL``: the smallest C, to about 10 %, at which a fit to the same
+        tolerance has features; inf if none has, None if the time ran out before it was found.
     """
 
     w: FloatArray

@@ -16,7 +16,7 @@ from scoresieve.solvers.problem import Problem
 FloatArray = NDArray[np.float64]
 
 #: The objective may rise by this share of the gap.
-ALLOWANCE = 0.01
+ALLOWANCE = 0.003
 
 
 def drop_small_weights(
@@ -40,7 +40,7 @@ def drop_small_weights(
         On the working columns.
     w : ndarray of shape (n_working,)
     primal, dual : float
-        ``J(w)`` and the lower bound. J may rise by 1 % of their difference, and not so far that a
+        ``J(w)`` and the lower bound. J may rise by 0.3 % of their difference, and not so far that a
         gap within ``tol`` leaves it.
     tol : float
     """
