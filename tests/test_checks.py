@@ -269,7 +269,7 @@ class TestGroups:
 
 
 def arguments(**changes):
-    settings = {"budget": 2, "C": 1.0, "tol": 1e-3, "max_iter": 10}
+    settings = {"budget": 2, "C": 1.0}
     return settings | changes
 
 
@@ -278,9 +278,8 @@ class TestProblem:
     y = (0, 1, 1, 0)
 
     def test_plain(self):
-        problem = check_problem(as_design(self.X), self.y, **arguments(max_time=3))
-        assert (problem.budget, problem.C, problem.tol, problem.max_iter) == (2, 1.0, 1e-3, 10)
-        assert problem.max_time == 3.0
+        problem = check_problem(as_design(self.X), self.y, **arguments())
+        assert (problem.budget, problem.C) == (2, 1.0)
         assert problem.groups is None
         assert problem.always.size == problem.excluded.size == 0
         assert_array_equal(problem.y, [-1.0, 1.0, 1.0, -1.0])
@@ -328,9 +327,6 @@ class TestProblem:
         [
             ({"budget": 0}, "budget must be"),
             ({"C": -1}, "C must be a positive finite number; got -1"),
-            ({"tol": 0}, "tol must be a positive finite number; got 0"),
-            ({"max_iter": 0}, "max_iter must be an integer of at least 1; got 0"),
-            ({"max_time": 0}, "max_time must be a positive finite number; got 0"),
             ({"intercept": -1}, "intercept must be 0 or a positive finite number; got -1"),
             ({"always": [5]}, "always holds 5"),
             ({"excluded": [5]}, "excluded holds 5"),

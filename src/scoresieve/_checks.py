@@ -19,7 +19,7 @@ MAX_SUM_OF_SQUARES = float(np.sqrt(np.finfo(np.float64).max))
 
 
 @dataclass(frozen=True, eq=False)
-class Problem:
+class CheckedArguments:
     """``min_w 1/2 ||w||_B^2 + C R(w)``: the arguments of a fit in checked form.
 
     Conventions
@@ -31,9 +31,6 @@ class Problem:
     y: FloatArray
     budget: int
     C: float
-    tol: float
-    max_iter: int
-    max_time: float | None
     always: IntArray
     excluded: IntArray
     groups: IntArray | None
@@ -45,14 +42,11 @@ def check_problem(
     *,
     budget: int,
     C: float,
-    tol: float,
-    max_iter: int,
-    max_time: float | None = None,
     intercept: float = 0.0,
     always: Any = None,
     excluded: Any = None,
     feature_groups: Any = None,
-) -> Problem:
+) -> CheckedArguments:
     """Check all arguments of a fit and put them in the form that solvers use.
 
     Parameters
@@ -62,20 +56,14 @@ def check_problem(
     y : see :func:`check_labels`
     budget : int
         At least 1. Lowered with a warning if it exceeds the columns or groups to select from.
-    C, tol : float
+    C : float
         Positive and finite.
-    max_iter : int
-        At least 1.
-    max_time : float or None
-        Seconds, positive.
     intercept : float
         Value of the constant column, or 0 for no intercept.
     always, excluded : see :func:`check_columns`
     feature_groups : see :func:`check_groups`
     """
-    C, tol = check_positive(C, "C"), check_positive(tol, "tol")
-    max_iter = check_count(max_iter, "max_iter")
-    max_time = None if max_time is None else check_positive(max_time, "max_time")
+    C = check_positive(C, "C")
     has_intercept = check_positive(intercept, "intercept", or_zero=True) > 0
     budget = check_count(budget, "budget")
     check_X(design, has_intercept=has_intercept)
@@ -93,7 +81,7 @@ def check_problem(
     if has_intercept:
         always = np.append(always, n_features)
         groups = None if groups is None else np.append(groups, groups.max() + 1)
-    return Problem(y, budget, C, tol, max_iter, max_time, always, excluded, groups)
+    return CheckedArguments(y, budget, C, always, excluded, groups)
 
 
 def check_X(design: Any, *, has_intercept: bool = False) -> None:
@@ -186,7 +174,7 @@ def check_budget(budget: Any, n_units: int) -> int:
         f"budget={budget} is more than the {n_units} columns or groups that can be selected; "
         f"budget={n_units} is used, so that all of them may enter.",
         UserWarning,
-        stacklevel=4,
+        stacklevel=5,
     )
     return n_units
 

@@ -15,10 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from scoresieve._checks import check_positive, check_problem
-from scoresieve.design import as_design
-from scoresieve.measures import Measure, get_measure
-from scoresieve.regularizers import BudgetNorm
+from scoresieve.measures import Measure
+from scoresieve.solvers.problem import make_problem
 from scoresieve.solvers.result import DualPoint, relative_gap
 
 
@@ -91,40 +89,30 @@ def certify(
     >>> abs(check.primal - result.primal) < 1e-9 and abs(check.dual - result.dual) < 1e-9
     True
     """
-    measure = get_measure(measure)
-    intercept = check_positive(intercept, "intercept", or_zero=True)
-    design = as_design(X, constant=intercept)
-    checked = check_problem(
-        design,
+    problem = make_problem(
+        X,
         y,
+        measure=measure,
         budget=budget,
         C=C,
-        tol=1.0,
-        max_iter=1,
         intercept=intercept,
         always=always,
         excluded=excluded,
         feature_groups=feature_groups,
     )
-    norm = BudgetNorm(
-        checked.budget,
-        design.n_columns,
-        always=checked.always,
-        excluded=checked.excluded,
-        groups=checked.groups,
-    )
+    design, norm, y = problem.design, problem.norm, problem.y
     weights = _all_weights(w, bias, intercept, design.n_columns)
     support = np.flatnonzero(weights)
     scores = design.scores(weights[support], support)
-    primal = 0.5 * norm.value_squared(weights) + C * measure.risk(checked.y, scores)
-    gain = _gain(dual_point, measure, checked.y, checked.C)
-    correlations = design.correlate(dual_point.combined(checked.y))
+    primal = 0.5 * norm.value_squared(weights) + problem.C * problem.measure.risk(y, scores)
+    gain = _gain(dual_point, problem.measure, y, problem.C)
+    correlations = design.correlate(dual_point.combined(y))
     dual = gain - 0.5 * norm.dual_squared(correlations)
     return Certificate(primal, dual, relative_gap(primal, dual))
 
 
 def _all_weights(w: ArrayLike, bias: float, intercept: float, n_columns: int) -> np.ndarray:
-    """W with the weight of the constant column at the end, if there is one."""
+    """``w`` with the weight of the constant column at the end, if there is one."""
     w = np.asarray(w, dtype=np.float64)
     n_features = n_columns - (intercept > 0)
     if w.shape != (n_features,):

@@ -8,12 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from scoresieve._checks import check_positive, check_problem
-from scoresieve.design import as_design
-from scoresieve.measures import Measure, get_measure
-from scoresieve.regularizers import BudgetNorm
+from scoresieve.measures import Measure
 from scoresieve.solvers.bundle import run_bundle
-from scoresieve.solvers.problem import Problem
+from scoresieve.solvers.problem import Problem, make_problem
 from scoresieve.solvers.result import Progress, SolveResult, Status, relative_gap
 from scoresieve.solvers.sparsify import drop_small_weights
 from scoresieve.solvers.threads import one_blas_thread
@@ -99,34 +96,18 @@ def solve(
     """
     if solver not in SOLVERS:
         raise ValueError(f"solver must be one of {sorted(SOLVERS)}; got {solver!r}.")
-    if callback is not None and not callable(callback):
-        raise TypeError(f"callback must be a function or None; got {callback!r}.")
-    measure = get_measure(measure)
-    intercept = check_positive(intercept, "intercept", or_zero=True)
-    design = as_design(X, constant=intercept)
-    checked = check_problem(
-        design,
+    limits = Limits(tol, max_iter, max_time, callback)
+    problem = make_problem(
+        X,
         y,
+        measure=measure,
         budget=budget,
         C=C,
-        tol=tol,
-        max_iter=max_iter,
-        max_time=max_time,
         intercept=intercept,
         always=always,
         excluded=excluded,
         feature_groups=feature_groups,
     )
-    measure.check(checked.y)
-    norm = BudgetNorm(
-        checked.budget,
-        design.n_columns,
-        always=checked.always,
-        excluded=checked.excluded,
-        groups=checked.groups,
-    )
-    problem = Problem(design, checked.y, measure, norm, checked.C)
-    limits = Limits(checked.tol, checked.max_iter, checked.max_time, callback)
     with one_blas_thread():
         return solve_problem(problem, limits, solver=solver, intercept=intercept)
 

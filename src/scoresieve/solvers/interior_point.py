@@ -78,7 +78,7 @@ def solve_interior_point(
     if start is None:
         # Equal weights know the size of alpha only roughly: it lies between their best multiple
         # and C, and the middle is at most half as many orders of magnitude off.
-        scale = float(np.sqrt(scale) * np.sqrt(problem.C))
+        scale = min(float(np.sqrt(scale) * np.sqrt(problem.C)), 1e8 * scale)
     # Numbers may overflow where C or X is extreme; such steps are not finite and are refused.
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         solution = _attempt(problem, scale, direction, tol)

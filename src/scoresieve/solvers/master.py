@@ -80,7 +80,7 @@ class MasterProblem:
         gain = float(self.losses @ direction)
         if curvature * self.C <= gain:
             return self.C
-        return max(gain / curvature, 1e-30 * self.C)
+        return gain / curvature if gain > 0.0 else self.C
 
     def primal(self, w: FloatArray) -> float:
         """Value of the primal at ``w``: an upper bound of the optimum."""

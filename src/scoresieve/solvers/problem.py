@@ -9,12 +9,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from time import perf_counter
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from scoresieve.design import Design
-from scoresieve.measures import Cut, Measure
+from scoresieve._checks import check_positive, check_problem
+from scoresieve.design import Design, as_design
+from scoresieve.measures import Cut, Measure, get_measure
 from scoresieve.regularizers import BudgetNorm
 
 FloatArray = NDArray[np.float64]
@@ -48,13 +50,46 @@ class Problem:
             return Cut(np.zeros_like(scores), 0.0)
         return cut
 
-    def full_correlations(self, combined: FloatArray) -> FloatArray:
-        """``X^T sum_k alpha_k delta_k``: one pass over all columns."""
-        return self.design.correlate(combined)
-
     def dual_value(self, gain: float, correlations: FloatArray) -> float:
         """``<q, alpha> - 1/2 ||A alpha||_(B)^2`` over all columns: a lower bound of min J."""
         return gain - 0.5 * self.norm.dual_squared(correlations)
+
+
+def make_problem(
+    X: Any,
+    y: ArrayLike,
+    *,
+    measure: str | Measure,
+    budget: int,
+    C: float,
+    intercept: float = 0.0,
+    always: ArrayLike | None = None,
+    excluded: ArrayLike | None = None,
+    feature_groups: Any = None,
+) -> Problem:
+    """The problem that the arguments of :func:`scoresieve.solve` describe, all of them checked."""
+    measure = get_measure(measure)
+    intercept = check_positive(intercept, "intercept", or_zero=True)
+    design = as_design(X, constant=intercept)
+    checked = check_problem(
+        design,
+        y,
+        budget=budget,
+        C=C,
+        intercept=intercept,
+        always=always,
+        excluded=excluded,
+        feature_groups=feature_groups,
+    )
+    measure.check(checked.y)
+    norm = BudgetNorm(
+        checked.budget,
+        design.n_columns,
+        always=checked.always,
+        excluded=checked.excluded,
+        groups=checked.groups,
+    )
+    return Problem(design, checked.y, measure, norm, checked.C)
 
 
 class Clock:

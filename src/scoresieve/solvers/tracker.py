@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from scoresieve._checks import check_count, check_positive
 from scoresieve.solvers.problem import Clock
 from scoresieve.solvers.result import DualPoint, Progress, Status, relative_gap
 
@@ -22,6 +23,14 @@ class Limits:
     max_iter: int
     max_time: float | None = None
     callback: Callable[[Progress], object] | None = None
+
+    def __post_init__(self) -> None:
+        check_positive(self.tol, "tol")
+        check_count(self.max_iter, "max_iter")
+        if self.max_time is not None:
+            check_positive(self.max_time, "max_time")
+        if self.callback is not None and not callable(self.callback):
+            raise TypeError(f"callback must be a function or None; got {self.callback!r}.")
 
 
 class Tracker:
