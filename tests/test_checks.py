@@ -326,6 +326,7 @@ class TestProblem:
         ("changes", "message"),
         [
             ({"budget": 0}, "budget must be"),
+            ({"C": 1e300}, "C must be at most 1e.100; got 1e.300"),
             ({"C": -1}, "C must be a positive finite number; got -1"),
             ({"intercept": -1}, "intercept must be 0 or a positive finite number; got -1"),
             ({"always": [5]}, "always holds 5"),

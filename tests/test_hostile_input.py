@@ -286,7 +286,7 @@ def test_huge_scales_end_with_true_bounds(case, certified, power, solver):
 
 @pytest.mark.slow
 @both
-@pytest.mark.parametrize("C", [1e15, 1e100, 1e300])
+@pytest.mark.parametrize("C", [1e15, 1e60, 1e100])
 def test_huge_C_ends_with_true_bounds(case, certified, C, solver):
     X, y = case
     result = run(X, y, C=C, solver=solver, max_time=30, max_iter=500)

@@ -18,6 +18,10 @@ IntArray = NDArray[np.int64]
 MAX_SUM_OF_SQUARES = float(np.sqrt(np.finfo(np.float64).max))
 
 
+#: A larger C would overflow in products with squares of X.
+MAX_C = 1e100
+
+
 @dataclass(frozen=True, eq=False)
 class CheckedArguments:
     """``min_w 1/2 ||w||_B^2 + C R(w)``: the arguments of a fit in checked form.
@@ -63,7 +67,7 @@ def check_problem(
     always, excluded : see :func:`check_columns`
     feature_groups : see :func:`check_groups`
     """
-    C = check_positive(C, "C")
+    C = check_C(C)
     has_intercept = check_positive(intercept, "intercept", or_zero=True) > 0
     budget = check_count(budget, "budget")
     check_X(design, has_intercept=has_intercept)
@@ -186,6 +190,17 @@ def check_positive(value: Any, name: str, *, or_zero: bool = False) -> float:
         wanted = "0 or a positive" if or_zero else "a positive"
         raise ValueError(f"{name} must be {wanted} finite number; got {value!r}.")
     return float(value)
+
+
+def check_C(C: Any) -> float:
+    """A positive finite number, not so large that its products would overflow."""
+    C = check_positive(C, "C")
+    if C > MAX_C:
+        raise ValueError(
+            f"C must be at most {MAX_C:g}; got {C!r}. Beyond about 1e8 times the C that separates "
+            "the training data it has no effect; choose a smaller one."
+        )
+    return C
 
 
 def check_columns(columns: Any, n_features: int, name: str) -> IntArray:

@@ -84,7 +84,7 @@ def solve_interior_point(
         solution = _attempt(problem, scale, direction, tol)
         if not solution.relative_gap <= tol and scale < problem.C:
             again = _attempt(problem, problem.C, direction, tol)
-            solution = min(solution, again, key=lambda s: s.relative_gap)
+            solution = again if again.relative_gap < solution.relative_gap else solution
     return solution
 
 

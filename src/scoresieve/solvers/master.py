@@ -173,7 +173,8 @@ def _fall_back(
         *problem.cuts.shape,
     )
     conic = solve_master_conic(problem)
-    if solution is not None and solution.relative_gap <= conic.relative_gap:
+    # Written so that a gap that is not a number loses.
+    if solution is not None and not conic.relative_gap < solution.relative_gap:
         conic = solution
     return MasterSolution(
         conic.w, conic.alpha, conic.primal, conic.dual, conic.n_steps, fell_back=True
