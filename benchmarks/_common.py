@@ -45,6 +45,8 @@ ORIGINS = {
     "news20_binary/news20.binary.labels.npy": "made together with news20.binary.npz",
     "text/reuters120.svm.gz": "Reuters-21578, from ragero/text-collections @ 08f63cb2",
     "small/dexter.train.svm.gz": "NIPS 2003, from wzkhan89/TOCDMB_Sourcecode @ 55db6560",
+    "text/industry_sector12.svm.gz": "the 12 top classes, from ragero/text-collections @ 08f63cb2",
+    "small/dexter.valid.svm.gz": "NIPS 2003, from wzkhan89/TOCDMB_Sourcecode @ 55db6560",
     "small/dorothea.train.svm.gz": "NIPS 2003, from wzkhan89/TOCDMB_Sourcecode @ 55db6560",
 }
 
@@ -171,6 +173,19 @@ def load_reuters(args: argparse.Namespace) -> Split:
     """Reuters-120: 8,505 training and 5,670 test rows, 14,034 columns."""
     X, y = read_svmlight(args, "text/reuters120.svm.gz", 14034)
     return _shuffled(X, y, int(0.6 * y.size))
+
+
+def load_sector(args: argparse.Namespace) -> Split:
+    """Industry-sector-12: 5,290 training and 3,527 test rows, 21,489 columns."""
+    X, y = read_svmlight(args, "text/industry_sector12.svm.gz", 21489)
+    return _shuffled(X, y, int(0.6 * y.size))
+
+
+def load_dexter(args: argparse.Namespace) -> Split:
+    """Dexter: 300 training and 300 validation rows, 19,999 columns, labels -1 and +1."""
+    X, y = read_svmlight(args, "small/dexter.train.svm.gz", 19999)
+    X_test, y_test = read_svmlight(args, "small/dexter.valid.svm.gz", 19999)
+    return Split(X, y, X_test, y_test)
 
 
 def _shuffled(X: sparse.csr_matrix, y: np.ndarray, n_train: int) -> Split:
