@@ -9,6 +9,7 @@ A measure, a regulariser and a design matrix; a solver joins them; a certificate
 from importlib.metadata import PackageNotFoundError, version
 
 from scoresieve.certificate import Certificate, certify
+from scoresieve.estimators import MeasureSVC
 from scoresieve.measures import Measure, get_measure
 from scoresieve.solvers import DualPoint, Progress, SolveResult, Status, solve
 
@@ -21,6 +22,7 @@ __all__ = [
     "Certificate",
     "DualPoint",
     "Measure",
+    "MeasureSVC",
     "Progress",
     "SolveResult",
     "Status",

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from scoresieve.measures import Measure
-from scoresieve.solvers.problem import make_problem
+from scoresieve.solvers.problem import Problem, make_problem
 from scoresieve.solvers.result import DualPoint, relative_gap
 
 
@@ -54,12 +54,13 @@ def certify(
     always: ArrayLike | None = None,
     excluded: ArrayLike | None = None,
     feature_groups: Any = None,
+    sample_weight: ArrayLike | None = None,
 ) -> Certificate:
     """Recompute primal, dual and gap in float64 from the data.
 
     Parameters
     ----------
-    X, y, measure, budget, C, intercept, always, excluded, feature_groups
+    X, y, measure, budget, C, intercept, always, excluded, feature_groups, sample_weight
         As for :func:`scoresieve.solve`.
     w : array-like of shape (n_features,)
         Weights.
@@ -99,14 +100,15 @@ def certify(
         always=always,
         excluded=excluded,
         feature_groups=feature_groups,
+        sample_weight=sample_weight,
     )
     design, norm, y = problem.design, problem.norm, problem.y
     weights = _all_weights(w, bias, intercept, design.n_columns)
     support = np.flatnonzero(weights)
     scores = design.scores(weights[support], support)
     primal = 0.5 * norm.value_squared(weights) + problem.C * problem.measure.risk(y, scores)
-    gain = _gain(dual_point, problem.measure, y, problem.C)
-    correlations = design.correlate(dual_point.combined(y))
+    gain = _gain(dual_point, problem)
+    correlations = design.correlate(dual_point.combined(problem.flip_values))
     dual = gain - 0.5 * norm.dual_squared(correlations)
     return Certificate(primal, dual, relative_gap(primal, dual))
 
@@ -126,8 +128,9 @@ def _all_weights(w: ArrayLike, bias: float, intercept: float, n_columns: int) ->
     return w
 
 
-def _gain(dual_point: DualPoint, measure: Measure, y: np.ndarray, C: float) -> float:
+def _gain(dual_point: DualPoint, problem: Problem) -> float:
     """``<q, alpha>`` with each loss recomputed from its labelling, for a feasible alpha."""
+    y, C, flips = problem.y, problem.C, problem.flip_values
     alpha, cuts = np.asarray(dual_point.alpha), np.asarray(dual_point.cuts)
     width = -(-y.size // 8) if cuts.dtype == np.uint8 else y.size
     if (
@@ -145,5 +148,5 @@ def _gain(dual_point: DualPoint, measure: Measure, y: np.ndarray, C: float) -> f
             f"dual_point.alpha must be non-negative and sum to at most C={C:g}; it has the minimum "
             f"{alpha.min():g} and the sum {alpha.sum():g}."
         )
-    losses = [measure.cut_loss(y, dual_point.delta(k, y)) for k in range(alpha.size)]
-    return float(np.dot(losses, alpha))
+    deltas = (dual_point.delta(k, flips) for k in range(alpha.size))
+    return float(np.dot([problem.measure.cut_loss(y, delta) for delta in deltas], alpha))

@@ -15,6 +15,7 @@ from scoresieve.measures.registry import get_measure, known_names
 from scoresieve.measures.scales import C_from_paper, C_from_svmperf
 from scoresieve.measures.top_k import PRBEP, PrecisionAtK, RecallAtK
 from scoresieve.measures.user_function import Contingency
+from scoresieve.measures.weighted import WeightedMeasure
 
 __all__ = [
     "PRBEP",
@@ -34,6 +35,7 @@ __all__ = [
     "PrecisionUnderRecallFloor",
     "RankingMeasure",
     "RecallAtK",
+    "WeightedMeasure",
     "get_measure",
     "known_names",
 ]

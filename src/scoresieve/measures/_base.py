@@ -14,6 +14,9 @@ Notation, used by every module of this package
 cut
     One labelling y' as the solver sees it: ``delta_i = y_i`` where y' flips i and 0 elsewhere,
     and ``loss = U * Delta(y, y')``. Its value at the scores s is ``loss - <delta, s>``.
+``c``
+    Sample weights, of measures bound to them by :meth:`Measure.weighted`. There a weight is a
+    repetition, ``P``, ``N`` and ``U`` are total weights, and ``delta_i = c_i y_i`` where flipped.
 """
 
 from __future__ import annotations
@@ -22,7 +25,7 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 FloatArray = NDArray[np.float64]
 
@@ -34,8 +37,8 @@ class Cut:
     Parameters
     ----------
     delta : ndarray of shape (n_samples,)
-        How far, and in which direction, each example is flipped. In {-1, 0, +1} for a labelling,
-        real for a ranking.
+        How far, and in which direction, each example is flipped. In {-1, 0, +1} for a labelling
+        without weights, real for a ranking.
     loss : float
         ``U * Delta`` of the labelling or ranking.
     """
@@ -59,7 +62,7 @@ class Measure(ABC):
     * An instance holds settings only, compares and hashes by them, and is never modified.
     """
 
-    #: Whether ``delta`` of every cut is in {-1, 0, +1}, so that it can be stored as bits.
+    #: Whether ``delta`` of every cut is 0 or ``flip_values``, so that it can be stored as bits.
     flips_examples: bool = True
 
     @property
@@ -81,6 +84,38 @@ class Measure(ABC):
 
         Its value may be negative; then the risk is 0 (see :meth:`risk`).
         """
+
+    def flip_values(self, y: FloatArray) -> FloatArray:
+        """``delta_i`` of an example that a labelling flips: ``y_i``, or ``c_i y_i`` if weighted."""
+        return y
+
+    def weighted(self, sample_weight: ArrayLike) -> Measure:
+        """``R(s; c)``: the measure of the data in which example i counts ``c_i`` times.
+
+        Conventions
+        -----------
+        Whole weights mean exactly repeated rows. Only measures that are sums over examples or over
+        pairs extend to other weights in one natural way; the others refuse.
+
+        Parameters
+        ----------
+        sample_weight : array-like of shape (n_samples,)
+            Finite and not negative.
+
+        Returns
+        -------
+        measure : Measure
+            For labels and scores of these examples only.
+
+        Raises
+        ------
+        ValueError
+            If the measure takes no weights, or if these are none.
+        """
+        raise ValueError(
+            f"{self.name} takes no sample_weight, because it is no sum over examples or pairs. "
+            "Repeat the rows instead, or use accuracy, balanced_accuracy or roc_auc."
+        )
 
     @abstractmethod
     def cut_loss(self, y: FloatArray, delta: FloatArray) -> float:

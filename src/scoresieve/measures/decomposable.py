@@ -7,10 +7,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.metrics import accuracy_score, balanced_accuracy_score
 
 from scoresieve.measures._base import Cut, FloatArray
 from scoresieve.measures.contingency import ContingencyMeasure, class_sizes, predicted_labels
+from scoresieve.measures.weighted import WeightedAccuracy, WeightedBalancedAccuracy
 
 
 class WeightedErrors(ContingencyMeasure):
@@ -93,6 +95,10 @@ class Accuracy(WeightedErrors):
         """``accuracy_score`` of scikit-learn for the predictions ``scores > 0``."""
         return float(accuracy_score(y, predicted_labels(scores)))
 
+    def weighted(self, sample_weight: ArrayLike) -> WeightedAccuracy:
+        """Every error of example i costs ``c_i``."""
+        return WeightedAccuracy(sample_weight)
+
 
 @dataclass(frozen=True)
 class BalancedAccuracy(WeightedErrors):
@@ -117,3 +123,7 @@ class BalancedAccuracy(WeightedErrors):
     def score(self, y: FloatArray, scores: FloatArray) -> float:
         """``balanced_accuracy_score`` of scikit-learn for the predictions ``scores > 0``."""
         return float(balanced_accuracy_score(y, predicted_labels(scores)))
+
+    def weighted(self, sample_weight: ArrayLike) -> WeightedBalancedAccuracy:
+        """A missed positive costs ``c_i / 2`` and a false alarm ``c_j P_w / (2 N_w)``."""
+        return WeightedBalancedAccuracy(sample_weight)

@@ -11,11 +11,13 @@ from abc import abstractmethod
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.metrics import roc_auc_score
 
 from scoresieve.measures._base import Cut, FloatArray, Measure
 from scoresieve.measures._ordered import IndexArray
 from scoresieve.measures.contingency import class_sizes
+from scoresieve.measures.weighted_auc import WeightedROCAUC
 
 _TOLERANCE = 1e-6
 
@@ -113,6 +115,10 @@ class ROCAUC(RankingMeasure):
     def score(self, y: FloatArray, scores: FloatArray) -> float:
         """``roc_auc_score`` of scikit-learn."""
         return float(roc_auc_score(y, scores))
+
+    def weighted(self, sample_weight: ArrayLike) -> WeightedROCAUC:
+        """A pair counts ``c_i c_j`` times."""
+        return WeightedROCAUC(sample_weight)
 
     def most_violated(self, y: FloatArray, scores: FloatArray) -> Cut:
         """Swap every pair whose difference of scores is below 1, or else the closest pair.

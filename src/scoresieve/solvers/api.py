@@ -9,13 +9,19 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from scoresieve.measures import Measure
-from scoresieve.solvers.bundle import run_bundle
+from scoresieve.solvers.bundle import Bundle, WarmStart, run_bundle
 from scoresieve.solvers.problem import Problem, make_problem
-from scoresieve.solvers.result import Progress, SolveResult, Status, relative_gap
+from scoresieve.solvers.result import (
+    Progress,
+    SolveResult,
+    Status,
+    relative_gap,
+    split_intercept,
+)
 from scoresieve.solvers.sparsify import drop_small_weights
 from scoresieve.solvers.threads import one_blas_thread
 from scoresieve.solvers.tracker import Limits, Tracker
-from scoresieve.solvers.two_layer import run_two_layer
+from scoresieve.solvers.two_layer import TwoLayer, run_two_layer
 from scoresieve.solvers.zero_model import smallest_useful_C
 
 SOLVERS = {"bundle": run_bundle, "two_layer": run_two_layer}
@@ -36,6 +42,7 @@ def solve(
     always: ArrayLike | None = None,
     excluded: ArrayLike | None = None,
     feature_groups: Any = None,
+    sample_weight: ArrayLike | None = None,
     callback: Callable[[Progress], object] | None = None,
 ) -> SolveResult:
     """``min_w 1/2 ||w||_B^2 + C R(X w)``: a sparse linear model for the measure you report.
@@ -75,6 +82,9 @@ def solve(
         Columns that are always in, outside the budget, and columns that never are.
     feature_groups : array-like of int of shape (n_features,) or list of lists, optional
         Columns that enter together; the budget counts groups.
+    sample_weight : array-like of shape (n_samples,), optional
+        How often each row counts: 2 is the same as the row twice, 0 as leaving it out. For
+        ``"accuracy"``, ``"balanced_accuracy"`` and ``"roc_auc"``; other measures refuse it.
     callback : callable, optional
         Called with a :class:`~scoresieve.Progress` after each round; return True to stop.
 
@@ -94,8 +104,7 @@ def solve(
     >>> sorted(np.argsort(-abs(result.w))[:2].tolist())
     [3, 7]
     """
-    if solver not in SOLVERS:
-        raise ValueError(f"solver must be one of {sorted(SOLVERS)}; got {solver!r}.")
+    check_solver(solver)
     limits = Limits(tol, max_iter, max_time, callback)
     problem = make_problem(
         X,
@@ -107,17 +116,52 @@ def solve(
         always=always,
         excluded=excluded,
         feature_groups=feature_groups,
+        sample_weight=sample_weight,
     )
     with one_blas_thread():
         return solve_problem(problem, limits, solver=solver, intercept=intercept)
 
 
+def check_solver(solver: Any) -> str:
+    """The name of a solver."""
+    if not isinstance(solver, str) or solver not in SOLVERS:
+        raise ValueError(f"solver must be one of {sorted(SOLVERS)}; got {solver!r}.")
+    return solver
+
+
+def run_solver(
+    problem: Problem, tracker: Tracker, solver: str, warm: WarmStart | None = None
+) -> tuple[Bundle | TwoLayer, Status]:
+    """Run a solver by name; only the bundle can start from a previous fit."""
+    if warm is None:
+        return SOLVERS[solver](problem, tracker)
+    if solver != "bundle":
+        raise ValueError(f"solver={solver!r} cannot start from a previous fit; use 'bundle'.")
+    return run_bundle(problem, tracker, warm)
+
+
 def solve_problem(
-    problem: Problem, limits: Limits, *, solver: str = "bundle", intercept: float = 0.0
+    problem: Problem,
+    limits: Limits,
+    *,
+    solver: str = "bundle",
+    intercept: float = 0.0,
+    warm: WarmStart | None = None,
 ) -> SolveResult:
-    """Run a solver on a checked problem, drop weights that do not matter, and report."""
+    """Run a solver on a checked problem, drop weights that do not matter, and report.
+
+    Parameters
+    ----------
+    problem : Problem
+    limits : Limits
+    solver : {"bundle", "two_layer"}
+    intercept : float
+        Value of the constant last column of the design; 0 if it has none.
+    warm : WarmStart, optional
+        What the bundle starts from.
+    """
     tracker = Tracker(limits)
-    state, status = SOLVERS[solver](problem, tracker)
+    state, status = run_solver(problem, tracker, solver, warm)
     with tracker.clock.part("sparsify"):
         w_working, primal = drop_small_weights(
             problem,
@@ -130,9 +174,7 @@ def solve_problem(
         )
     w = np.zeros(problem.design.n_columns)
     w[state.pool.columns] = w_working
-    bias = 0.0
-    if intercept > 0:
-        w, bias = w[:-1], float(w[-1] * intercept)
+    w, bias = split_intercept(w, intercept)
     support = np.flatnonzero(w)
     gap = relative_gap(primal, tracker.dual)
     # The last pass, or the weights that were dropped, may have closed the gap after the last test.

@@ -83,6 +83,27 @@ class WarmStart:
     w: FloatArray
 
 
+@dataclass(frozen=True, eq=False)
+class Continuation:
+    """Cuts and columns that outlive a fit, for the next one on the same X, y and C.
+
+    Attributes
+    ----------
+    pool : CutPool
+        Made for the new problem, which goes on filling it.
+    w : ndarray of shape (n_working,), optional
+        A point to start from; None with an empty pool, for a fit that starts from nothing.
+    """
+
+    pool: CutPool
+    w: FloatArray | None = None
+
+    @property
+    def columns(self) -> NDArray[np.int64] | None:
+        """The first working set; None if it is still to be found."""
+        return None if self.w is None else self.pool.columns
+
+
 class Bundle:
     """The state of the method between rounds.
 
@@ -91,30 +112,36 @@ class Bundle:
     problem : Problem
     tracker : Tracker
         Receives bounds and timings.
-    warm : WarmStart, optional
+    warm : WarmStart or Continuation, optional
     """
 
-    def __init__(self, problem: Problem, tracker: Tracker, warm: WarmStart | None = None) -> None:
+    def __init__(
+        self, problem: Problem, tracker: Tracker, warm: WarmStart | Continuation | None = None
+    ) -> None:
         self.problem, self.tracker = problem, tracker
-        self.pool = CutPool(problem)
+        self.pool = warm.pool if isinstance(warm, Continuation) else CutPool(problem)
         self.alpha: FloatArray | None = None
+        # What the first pass is expected to certify: a good start deserves a fine first master.
+        self._expected_gap = np.inf
         self._refinement = 1.0
         self._since_pass = 0
         self._gap_at_pass = np.inf
         self._reach = problem.norm.with_budget(COLUMN_REACH * problem.norm.budget)
         with tracker.clock.part("setup"):
-            self._start(warm)
-            if warm is not None:
+            self._start(None if warm is None else warm.columns)
+            if isinstance(warm, WarmStart):
                 self._start_near(warm)
+            elif warm is not None and warm.w is not None:
+                self._expected_gap = tracker.limits.tol
+                self._consider(warm.w)
 
-    def _start(self, warm: WarmStart | None) -> None:
-        """Cuts at constant scores, and the columns that tell the classes apart best."""
+    def _start(self, columns: NDArray[np.int64] | None) -> None:
+        """Cuts at constant scores, and the columns, or those that tell the classes apart best."""
         problem, y = self.problem, self.problem.y
-        if warm is None:
-            means = np.where(y > 0, 1.0 / np.sum(y > 0), -1.0 / np.sum(y < 0))
-            columns = problem.norm.top_columns(problem.design.correlate(means))
-        else:
-            columns = warm.columns
+        if columns is None:
+            flips = problem.flip_values
+            totals = np.where(y > 0, np.sum(flips[y > 0]), -np.sum(flips[y < 0]))
+            columns = problem.norm.top_columns(problem.design.correlate(flips / totals))
         self.pool.add_columns(columns)
         zero = np.zeros(y.size)
         cut = problem.cut(zero)
@@ -130,11 +157,16 @@ class Bundle:
         """The cuts of the warm start, and its point if it is better than w = 0."""
         problem, y = self.problem, self.problem.y
         for k in range(warm.cuts.alpha.size):
-            delta = warm.cuts.delta(k, y)
+            delta = warm.cuts.delta(k, problem.flip_values)
             self.pool.add(Cut(delta, problem.measure.cut_loss(y, delta)))
         w = np.zeros(self.pool.columns.size)
         order = np.argsort(self.pool.columns, kind="stable")
         w[order[np.searchsorted(self.pool.columns, warm.columns, sorter=order)]] = warm.w
+        self._consider(w)
+
+    def _consider(self, w: FloatArray) -> None:
+        """Add the cut at w, and start there if it is better than w = 0."""
+        problem = self.problem
         scores = self.pool.block.scores(w)
         cut = problem.cut(scores)
         value = 0.5 * self.pool.norm.value_squared(w)
@@ -165,7 +197,8 @@ class Bundle:
 
     def _solve_master(self) -> MasterSolution:
         """The master to an accuracy that follows the gap: no finer than needed."""
-        tol = np.clip(MASTER_SHARE * self.tracker.gap, MASTER_FINEST, MASTER_COARSEST)
+        gap, self._expected_gap = min(self.tracker.gap, self._expected_gap), np.inf
+        tol = np.clip(MASTER_SHARE * gap, MASTER_FINEST, MASTER_COARSEST)
         start = None
         if self.alpha is not None:
             start = np.append(self.alpha, np.zeros(len(self.pool) - self.alpha.size))
@@ -243,7 +276,7 @@ class Bundle:
 
 
 def run_bundle(
-    problem: Problem, tracker: Tracker, warm: WarmStart | None = None
+    problem: Problem, tracker: Tracker, warm: WarmStart | Continuation | None = None
 ) -> tuple[Bundle, Status]:
     """Run rounds until a reason to stop."""
     bundle = Bundle(problem, tracker, warm)

@@ -108,17 +108,18 @@ class CutPool:
 
     def _correlate_all(self, block: Columns) -> FloatArray:
         """``X_new^T delta_k`` for every cut, some cuts at a time."""
-        y = self._problem.y
-        at_once = max(1, _BLOCK_NUMBERS // y.size)
+        flips = self._problem.flip_values
+        at_once = max(1, _BLOCK_NUMBERS // flips.size)
         parts = [np.zeros((0, block.n_columns))]
         for start in range(0, len(self), at_once):
-            deltas = [unpack_delta(packed, y) for packed in self._packed[start : start + at_once]]
+            some = self._packed[start : start + at_once]
+            deltas = [unpack_delta(packed, flips) for packed in some]
             parts.append(block.correlate(np.column_stack(deltas)).T)
         return np.vstack(parts)
 
     def combine(self, alpha: FloatArray) -> FloatArray:
         """``sum_k alpha_k delta_k``, of shape (n_samples,)."""
-        return combine_deltas(alpha, np.array(self._packed), self._problem.y)
+        return combine_deltas(alpha, np.array(self._packed), self._problem.flip_values)
 
     def dual_point(self, alpha: FloatArray) -> DualPoint:
         """The cuts with a positive weight, to be kept."""

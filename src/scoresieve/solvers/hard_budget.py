@@ -21,10 +21,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scoresieve.regularizers import BudgetNorm
+from scoresieve.solvers.api import run_solver
 from scoresieve.solvers.bundle import WarmStart, run_bundle
 from scoresieve.solvers.problem import Problem
-from scoresieve.solvers.result import DualPoint, Status
+from scoresieve.solvers.result import (
+    DualPoint,
+    SolveResult,
+    Status,
+    relative_gap,
+    split_intercept,
+)
 from scoresieve.solvers.tracker import Limits, Tracker
+from scoresieve.solvers.zero_model import smallest_useful_C
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -35,6 +43,8 @@ REFIT_TOL = 0.01
 LEAST_GAIN = 1e-4
 #: Most refits in the search for swaps.
 MAX_REFITS = 20
+#: Seconds for the refit when the relaxed problem took all the time: enough for one round.
+LAST_SECONDS = 1e-3
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,6 +68,83 @@ class Refit:
     gap: float
     dual_point: DualPoint
     status: Status
+
+
+def solve_hard_budget(
+    problem: Problem,
+    limits: Limits,
+    *,
+    intercept: float = 0.0,
+    solver: str = "bundle",
+    warm: WarmStart | None = None,
+) -> SolveResult:
+    """``min { 1/2 ||w||_2^2 + C R(X w) : w has at most k units }``, approximately and certified.
+
+    Conventions
+    -----------
+    * ``primal`` is the l2 objective J_k of the model, ``dual`` the bound D of the relaxed problem,
+      which holds for every model with at most k units, and ``gap = l0_gap = (J_k - D) / J_k``.
+      :func:`scoresieve.certify` with budget k recomputes all three.
+    * ``n_iter`` and ``history`` are those of the relaxed problem. ``status`` is CONVERGED when the
+      relaxed problem and the last refit are within the tolerance.
+    * Columns that are always in come on top of the k units.
+
+    Parameters
+    ----------
+    problem : Problem
+        Its budget is k.
+    limits : Limits
+        Of the relaxed problem; the time is for all of it together.
+    intercept : float
+        Value of the constant last column of the design; 0 if it has none.
+    solver : {"bundle", "two_layer"}
+        For the relaxed problem.
+    warm : WarmStart, optional
+        What the relaxed problem starts from.
+    """
+    tracker = Tracker(limits)
+    state, status = run_solver(problem, tracker, solver, warm)
+    relaxed = np.zeros(problem.design.n_columns)
+    relaxed[state.pool.columns] = state.best.w
+    with tracker.clock.part("hard budget"):
+        left = _time_left(limits, tracker)
+        best = choose_units(problem, relaxed, tracker.dual_point, left)
+    gap = relative_gap(best.primal, tracker.dual)
+    if gap <= limits.tol:
+        status = Status.CONVERGED
+    elif status.reached_tolerance and best.gap > limits.tol:
+        status = best.status
+    w, bias = split_intercept(best.w, intercept)
+    support, smallest_C = np.flatnonzero(w), None
+    if support.size == 0 and status is Status.CONVERGED:
+        status = Status.ZERO_MODEL
+        if not np.any(split_intercept(relaxed, intercept)[0]):
+            with tracker.clock.part("smallest C"):
+                smallest_C = smallest_useful_C(problem, limits, tracker)
+    return SolveResult(
+        w=w,
+        intercept=bias,
+        support=support,
+        primal=best.primal,
+        dual=tracker.dual,
+        gap=gap,
+        status=status,
+        n_iter=len(tracker.history),
+        history=tracker.history,
+        dual_point=tracker.dual_point,
+        timings=dict(tracker.clock.parts),
+        n_fallbacks=tracker.n_fallbacks,
+        smallest_C=smallest_C,
+        l0_gap=gap,
+    )
+
+
+def _time_left(limits: Limits, tracker: Tracker) -> Limits:
+    """The limits with what is left of the time, at least enough for one round."""
+    if limits.max_time is None:
+        return limits
+    left = max(limits.max_time - tracker.clock.elapsed, LAST_SECONDS)
+    return replace(limits, max_time=left)
 
 
 def choose_units(problem: Problem, relaxed: FloatArray, warm: DualPoint, limits: Limits) -> Refit:
@@ -108,12 +195,15 @@ def refit(
     chosen[units] = True
     selectable = np.flatnonzero(norm.unit_of >= 0)
     columns = np.concatenate([norm.always, selectable[chosen[norm.unit_of[selectable]]]])
-    inner = Problem(
-        problem.design.columns(columns).as_design(),
-        problem.y,
-        problem.measure,
-        BudgetNorm(max(1, columns.size), columns.size),
-        problem.C,
+    if columns.size == 0:
+        # Without a column there is one model, and the cuts that came in still tell who may enter.
+        nothing = np.zeros(problem.y.size)
+        primal = problem.C * max(0.0, problem.cut(nothing).value(nothing))
+        return Refit(units, np.zeros(norm.n_features), primal, 0.0, warm, Status.CONVERGED)
+    inner = replace(
+        problem,
+        design=problem.design.columns(columns).as_design(),
+        norm=BudgetNorm(columns.size, columns.size),
     )
     tracker = Tracker(replace(limits, tol=min(limits.tol, REFIT_TOL), callback=None))
     places = np.arange(columns.size)
@@ -126,7 +216,7 @@ def refit(
 def _swapped(problem: Problem, best: Refit, n_wanted: int) -> tuple[IntArray, int]:
     """The units after the most promising swap of at most ``n_wanted``, and how many it swaps."""
     norm = problem.norm
-    correlations = problem.design.correlate(best.dual_point.combined(problem.y))
+    correlations = problem.design.correlate(best.dual_point.combined(problem.flip_values))
     outside = norm.units.norms(correlations)
     inside = norm.units.norms(best.w)[best.units]
     outside[best.units] = 0.0

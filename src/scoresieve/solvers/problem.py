@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from time import perf_counter
 from typing import Any
 
@@ -32,6 +33,7 @@ class Problem:
         X, with the constant column last if there is an intercept.
     y : ndarray of shape (n_samples,), in {-1, +1}
     measure : Measure
+        Bound to the sample weights, if there are any.
     norm : BudgetNorm
         On all columns of the design.
     C : float
@@ -42,6 +44,14 @@ class Problem:
     measure: Measure
     norm: BudgetNorm
     C: float
+
+    @cached_property
+    def flip_values(self) -> FloatArray:
+        """``delta_i`` where a labelling flips i: ``y_i``, times the weight of row i if it has one.
+
+        Their absolute values are the weights of the rows, for every measure.
+        """
+        return self.measure.flip_values(self.y)
 
     def cut(self, scores: FloatArray) -> Cut:
         """The most violated cut at the scores, or the zero cut where the risk is 0."""
@@ -66,9 +76,12 @@ def make_problem(
     always: ArrayLike | None = None,
     excluded: ArrayLike | None = None,
     feature_groups: Any = None,
+    sample_weight: ArrayLike | None = None,
 ) -> Problem:
     """The problem that the arguments of :func:`scoresieve.solve` describe, all of them checked."""
     measure = get_measure(measure)
+    if sample_weight is not None:
+        measure = measure.weighted(sample_weight)
     intercept = check_positive(intercept, "intercept", or_zero=True)
     design = as_design(X, constant=intercept)
     checked = check_problem(

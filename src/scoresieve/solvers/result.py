@@ -14,7 +14,10 @@ FloatArray = NDArray[np.float64]
 class Status(Enum):
     """Why a solver stopped; the value is the sentence for the user."""
 
-    CONVERGED = "Converged: the certified gap is within the tolerance."
+    CONVERGED = (
+        "Converged: the certified gap is within the tolerance (with a hard budget, the gaps of the "
+        "relaxed problem and of the refit are)."
+    )
     ZERO_MODEL = (
         "Converged to w = 0: at this C no model is better than the empty one by more than the "
         "tolerance. Raise C to at least smallest_C for a non-zero model."
@@ -78,13 +81,13 @@ class DualPoint:
     alpha: FloatArray
     cuts: NDArray
 
-    def delta(self, k: int, y: FloatArray) -> FloatArray:
-        """``delta_k`` of shape (n_samples,)."""
-        return unpack_delta(self.cuts[k], y)
+    def delta(self, k: int, flip_values: FloatArray) -> FloatArray:
+        """``delta_k`` of shape (n_samples,); ``flip_values`` is y, or ``c * y`` with weights c."""
+        return unpack_delta(self.cuts[k], flip_values)
 
-    def combined(self, y: FloatArray) -> FloatArray:
-        """``sum_k alpha_k delta_k``."""
-        return combine_deltas(self.alpha, self.cuts, y)
+    def combined(self, flip_values: FloatArray) -> FloatArray:
+        """``sum_k alpha_k delta_k``; ``flip_values`` is y, or ``c * y`` with weights c."""
+        return combine_deltas(self.alpha, self.cuts, flip_values)
 
 
 def pack_delta(delta: FloatArray, *, as_bits: bool) -> NDArray:
@@ -92,27 +95,32 @@ def pack_delta(delta: FloatArray, *, as_bits: bool) -> NDArray:
     return np.packbits(delta != 0) if as_bits else delta
 
 
-def unpack_delta(packed: NDArray, y: FloatArray) -> FloatArray:
-    """The inverse of :func:`pack_delta`: where a labelling flips i, ``delta_i = y_i``."""
+def unpack_delta(packed: NDArray, flip_values: FloatArray) -> FloatArray:
+    """The inverse of :func:`pack_delta`: ``delta_i = flip_values_i`` where a labelling flips i."""
     if packed.dtype != np.uint8:
         return packed
-    return np.where(np.unpackbits(packed, count=y.size), y, 0.0)
+    return np.where(np.unpackbits(packed, count=flip_values.size), flip_values, 0.0)
 
 
-def combine_deltas(alpha: FloatArray, packed: NDArray, y: FloatArray) -> FloatArray:
+def combine_deltas(alpha: FloatArray, packed: NDArray, flip_values: FloatArray) -> FloatArray:
     """``sum_k alpha_k delta_k``, one cut at a time, so that no K x n array is made."""
     if packed.dtype != np.uint8:
         return alpha @ packed
-    total = np.zeros(y.size)
+    total = np.zeros(flip_values.size)
     for weight, bits in zip(alpha, packed, strict=True):
         if weight > 0.0:
-            total += weight * np.unpackbits(bits, count=y.size)
-    return total * y
+            total += weight * np.unpackbits(bits, count=flip_values.size)
+    return total * flip_values
 
 
 def relative_gap(primal: float, dual: float) -> float:
     """``(primal - dual) / primal``; the primal is positive unless the data are degenerate."""
     return (primal - dual) / primal if primal > 0 else 0.0
+
+
+def split_intercept(w: FloatArray, intercept: float) -> tuple[FloatArray, float]:
+    """Weights of the features, and the weight of the constant last column times its value."""
+    return (w[:-1], float(w[-1] * intercept)) if intercept > 0 else (w, 0.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -145,6 +153,9 @@ class SolveResult:
     smallest_C : float or None
         Only with ``Status.ZERO_MODEL``: the smallest C, to about 10 %, at which a fit to the same
         tolerance has features; inf if none has, None if the time ran out before it was found.
+    l0_gap : float or None
+        Only with a hard budget of k: ``(primal - dual) / primal``, where ``primal`` is the l2
+        objective of this model and ``dual`` bounds that of every model with at most k features.
     """
 
     w: FloatArray
@@ -160,3 +171,4 @@ class SolveResult:
     timings: dict[str, float] = field(default_factory=dict)
     n_fallbacks: int = 0
     smallest_C: float | None = None
+    l0_gap: float | None = None

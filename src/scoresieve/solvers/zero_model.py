@@ -61,7 +61,7 @@ def smallest_useful_C(problem: Problem, limits: Limits, tracker: Tracker) -> flo
 
 def _last_in_vain(problem: Problem, tracker: Tracker) -> float:
     """A C without features: the problem's, or a larger one that its dual point rules out."""
-    correlations = problem.design.correlate(tracker.dual_point.combined(problem.y))
+    correlations = problem.design.correlate(tracker.dual_point.combined(problem.flip_values))
     curvature = 0.5 * problem.norm.dual_squared(correlations)
     spare = tracker.dual + curvature - (1.0 - tracker.limits.tol) * tracker.primal
     with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
@@ -70,8 +70,8 @@ def _last_in_vain(problem: Problem, tracker: Tracker) -> float:
 
 def _typical_C(problem: Problem) -> float:
     """The loss at w = 0 over the largest squared class sum of a unit: the scale of C in X."""
-    y = problem.y
-    sums = [problem.design.correlate(np.where(y == label, 1.0, 0.0)) for label in (1.0, -1.0)]
+    y, flips = problem.y, problem.flip_values
+    sums = [problem.design.correlate(np.where(y == label, flips, 0.0)) for label in (1.0, -1.0)]
     strength = max(float(problem.norm.unit_sums(c * c).max(initial=0.0)) for c in sums)
     loss = problem.cut(np.zeros(y.size)).loss
     return loss / strength if strength > np.finfo(float).tiny * loss else 0.0

@@ -1,0 +1,131 @@
+"""One binary fit, what it may start from, and what the user is told about it."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.exceptions import ConvergenceWarning
+
+from scoresieve.estimators._inputs import ProblemSettings
+from scoresieve.solvers.api import solve_problem
+from scoresieve.solvers.bundle import WarmStart
+from scoresieve.solvers.hard_budget import solve_hard_budget
+from scoresieve.solvers.problem import Problem, make_problem
+from scoresieve.solvers.result import DualPoint, Progress, SolveResult
+from scoresieve.solvers.threads import one_blas_thread
+from scoresieve.solvers.tracker import Limits
+
+FloatArray = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class PreviousFit:
+    """``w``, the bias and the dual point of a fit on the same labels with the same measure."""
+
+    w: FloatArray
+    bias: float
+    dual_point: DualPoint
+
+    def start(self, problem: Problem, intercept: float) -> WarmStart:
+        """The cuts, columns and weights that are still admissible in a new problem."""
+        w = self.w
+        if intercept > 0:
+            w = np.append(w, self.bias / intercept)
+        out = np.zeros(w.size, dtype=bool)
+        out[problem.norm.excluded] = True
+        columns = np.flatnonzero((w != 0) & ~out)
+        return WarmStart(self.dual_point, columns, w[columns])
+
+
+@dataclass(frozen=True)
+class ProgressLines:
+    """A callback that writes the iteration, the gap and the features to stderr.
+
+    Parameters
+    ----------
+    name : str
+        The positive class.
+    """
+
+    name: str
+
+    def __call__(self, row: Progress) -> None:
+        """Write one line."""
+        sys.stderr.write(
+            f"[MeasureSVC] class {self.name}: iteration {row.iteration}, gap {row.gap:.3g}, "
+            f"features {row.n_support}, {row.time:.1f} s\n"
+        )
+
+
+def fit_binary(
+    X: Any,
+    y: FloatArray,
+    settings: ProblemSettings,
+    limits: Limits,
+    *,
+    solver: str = "bundle",
+    hard: bool = False,
+    previous: PreviousFit | None = None,
+) -> SolveResult:
+    """``min_w 1/2 ||w||_B^2 + C R(X w)``, or with ``hard`` over the w of at most B features.
+
+    It is one job of a parallel fit, so it returns what there is to say and warns of nothing.
+
+    Parameters
+    ----------
+    X : ndarray or sparse matrix of shape (n_samples, n_features)
+    y : ndarray of shape (n_samples,)
+        In {-1, +1}.
+    settings : ProblemSettings
+    limits : Limits
+    solver : {"bundle", "two_layer"}
+    hard : bool
+    previous : PreviousFit, optional
+        What the bundle may start from.
+    """
+    with one_blas_thread():
+        problem = make_problem(X, y, **settings.arguments())
+        warm = None
+        if previous is not None and solver == "bundle":
+            warm = previous.start(problem, settings.intercept)
+        solve = solve_hard_budget if hard else solve_problem
+        return solve(problem, limits, solver=solver, intercept=settings.intercept, warm=warm)
+
+
+def warn_about(result: SolveResult, name: str, C: float, tol: float) -> None:
+    """Tell the user of a fit that stopped early and of a model without features.
+
+    Parameters
+    ----------
+    result : SolveResult
+    name : str
+        The positive class.
+    C, tol : float
+    """
+    if not result.status.reached_tolerance:
+        warnings.warn(
+            f"class {name}: the certified gap is {result.gap:.3g} and tol={tol:g}. "
+            f"{result.status.value} Columns of similar size and a smaller C also help.",
+            ConvergenceWarning,
+            stacklevel=3,
+        )
+    elif result.support.size == 0:
+        warnings.warn(
+            f"class {name}: the model has no features at C={C:g}; {_remedy(result.smallest_C)}",
+            UserWarning,
+            stacklevel=3,
+        )
+
+
+def _remedy(smallest_C: float | None) -> str:
+    """What to change for a model with features."""
+    if smallest_C is None:
+        return "raise C."
+    if np.isinf(smallest_C):
+        return "no larger C changes that: no column tells the classes apart."
+    return f"raise C to at least {smallest_C:.3g}."

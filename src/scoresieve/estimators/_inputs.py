@@ -1,0 +1,186 @@
+"""From the parameters of an estimator to the arguments of a problem: names, groups, budgets."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scoresieve._checks import (
+    check_budget,
+    check_C,
+    check_columns,
+    check_count,
+    check_groups,
+    check_positive,
+)
+from scoresieve.measures import Measure, get_measure
+
+IntArray = NDArray[np.int64]
+
+#: The budget of an estimator that was told none.
+DEFAULT_BUDGET = 50
+
+
+@dataclass(frozen=True, eq=False)
+class ProblemSettings:
+    """``min_w 1/2 ||w||_B^2 + C R(w)``: all of a problem but its data, in checked form.
+
+    Attributes
+    ----------
+    measure : Measure
+    budget : int
+        B, at most the number of columns or groups that can be selected.
+    C : float
+    intercept : float
+        Value of the constant column; 0 for none.
+    always, excluded : ndarray of int
+        Sorted column numbers.
+    feature_groups : ndarray of int of shape (n_features,) or None
+    """
+
+    measure: Measure
+    budget: int
+    C: float
+    intercept: float
+    always: IntArray
+    excluded: IntArray
+    feature_groups: IntArray | None
+
+    def arguments(self) -> dict[str, Any]:
+        """Keyword arguments for ``make_problem`` and ``certify``."""
+        return dict(vars(self))
+
+
+def resolve_settings(estimator: Any, n_features: int, names: Any = None) -> ProblemSettings:
+    """The settings that the parameters of an estimator describe, each of them checked.
+
+    Parameters
+    ----------
+    estimator : MeasureSVC
+        Or anything with its parameters.
+    n_features : int
+    names : array-like of str of shape (n_features,), optional
+        Names of the columns, if X had any.
+    """
+    intercept = 0.0
+    if estimator.fit_intercept:
+        intercept = check_positive(estimator.intercept_scaling, "intercept_scaling")
+    always = resolve_columns(estimator.always_features, n_features, names, "always_features")
+    excluded = resolve_columns(estimator.excluded_features, n_features, names, "excluded_features")
+    _check_disjoint(always, excluded, n_features)
+    groups = resolve_groups(estimator.feature_groups, n_features, names)
+    selectable = np.ones(n_features, dtype=bool)
+    selectable[always] = selectable[excluded] = False
+    n_units = np.count_nonzero(selectable) if groups is None else np.unique(groups[selectable]).size
+    return ProblemSettings(
+        measure=get_measure(estimator.measure),
+        budget=resolve_budget(estimator.budget, estimator.n_features_to_select, int(n_units)),
+        C=check_C(estimator.C),
+        intercept=intercept,
+        always=always,
+        excluded=excluded,
+        feature_groups=groups,
+    )
+
+
+def resolve_budget(budget: Any, n_features_to_select: Any, n_units: int) -> int:
+    """``B`` = budget, else k, else 50, and at most the number of units to select from.
+
+    Only a budget that was asked for is lowered with a warning: at most k features stay at most k.
+
+    Parameters
+    ----------
+    budget, n_features_to_select : int or None
+    n_units : int
+        How many columns or groups can be selected; with 0 the budget has no effect.
+    """
+    k = n_features_to_select
+    if k is not None:
+        k = check_count(k, "n_features_to_select")
+        if budget is not None and budget != k:
+            raise ValueError(
+                f"budget={budget!r} and n_features_to_select={k} differ; give one of them. "
+                "n_features_to_select is a guarantee, budget lets more features in at less weight."
+            )
+    if budget is not None:
+        return check_budget(budget, n_units) if n_units else check_count(budget, "budget")
+    return max(1, min(DEFAULT_BUDGET if k is None else k, n_units))
+
+
+def resolve_columns(columns: Any, n_features: int, names: Any, argument: str) -> IntArray:
+    """Sorted distinct column numbers of what may be numbers, a boolean mask or names.
+
+    Parameters
+    ----------
+    columns : None, array-like of int or str, or boolean mask of shape (n_features,)
+    n_features : int
+    names : array-like of str or None
+    argument : str
+        For messages.
+    """
+    if columns is None:
+        return np.empty(0, dtype=np.int64)
+    if isinstance(columns, str | bytes) or not isinstance(columns, Iterable):
+        raise ValueError(
+            f"{argument} must be a list of column numbers or names, or a boolean mask; got "
+            f"{columns!r}. Put a single column in a list."
+        )
+    columns = list(columns)
+    if any(isinstance(column, str) for column in columns):
+        columns = _numbers_of(columns, names, argument)
+    return check_columns(np.asarray(columns), n_features, argument)
+
+
+def _numbers_of(columns: list, names: Any, argument: str) -> list[int]:
+    """Numbers of the columns with these names."""
+    if names is None:
+        raise ValueError(
+            f"{argument} holds names, but X has none; fit on a DataFrame with string column names, "
+            "or give column numbers."
+        )
+    numbers = {name: number for number, name in enumerate(names)}
+    unknown = [column for column in columns if column not in numbers]
+    if unknown:
+        raise ValueError(
+            f"{argument} holds {', '.join(repr(column) for column in unknown)}, which X has no "
+            "column of that name for; use names of the DataFrame that is fitted, or numbers only."
+        )
+    return [numbers[column] for column in columns]
+
+
+def resolve_groups(feature_groups: Any, n_features: int, names: Any) -> IntArray | None:
+    """One group number a column; each list of a list of lists may hold names.
+
+    Parameters
+    ----------
+    feature_groups : None, array-like of int of shape (n_features,), or list of lists
+    n_features : int
+    names : array-like of str or None
+    """
+    if isinstance(feature_groups, Iterable) and not isinstance(feature_groups, str | np.ndarray):
+        groups = []
+        for number, group in enumerate(feature_groups):
+            listed = isinstance(group, Iterable) and not isinstance(group, str)
+            if listed and any(isinstance(column, str) for column in group):
+                group = _numbers_of(list(group), names, f"feature_groups[{number}]")
+            groups.append(group)
+        feature_groups = groups
+    return check_groups(feature_groups, n_features)
+
+
+def _check_disjoint(always: IntArray, excluded: IntArray, n_features: int) -> None:
+    """Refuse columns that are in both lists, and an exclusion of every column."""
+    both = np.intersect1d(always, excluded)
+    if both.size:
+        raise ValueError(
+            f"column {both[0]} is in always_features and in excluded_features; remove it from one "
+            "of them."
+        )
+    if excluded.size == n_features:
+        raise ValueError(
+            f"excluded_features holds all {n_features} columns of X; leave at least one."
+        )

@@ -1,0 +1,290 @@
+"""``solve_path``: certified like fits alone, fewer rounds, and the same bits in any order."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import pairwise
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+
+from scoresieve import Status, solve
+from scoresieve.solvers import path as path_module
+from scoresieve.solvers.path import PathPool, solve_path
+from scoresieve.solvers.problem import make_problem
+
+BUDGETS = [1, 2, 4]
+
+
+def assert_same_bits(first, second):
+    assert_array_equal(first.w, second.w)
+    assert_array_equal(first.dual_point.alpha, second.dual_point.alpha)
+    assert (first.intercept, first.primal, first.dual) == (
+        second.intercept,
+        second.primal,
+        second.dual,
+    )
+    assert [replace(row, time=0.0) for row in first.history] == [
+        replace(row, time=0.0) for row in second.history
+    ]
+
+
+@pytest.fixture(scope="module")
+def wide(data):
+    """200 x 300, the first five columns decide: dozens of rounds, and columns to leave out."""
+    return data(5, n_samples=200, n_features=300, n_informative=5)
+
+
+def test_every_budget_is_certified_for_every_measure_and_column_set(
+    data, certified, measure, columns
+):
+    X, y = data(0)
+    arguments = {"measure": measure, "C": 1.0, **columns}
+    path = solve_path(X, y, BUDGETS, tol=1e-3, **arguments)
+    for budget, result in zip(BUDGETS, path, strict=True):
+        check = certified(X, y, result, budget=budget, **arguments)
+        assert result.status is Status.CONVERGED
+        assert check.gap <= 1e-3
+        assert check.primal == pytest.approx(result.primal, rel=1e-9)
+        assert check.dual == pytest.approx(result.dual, rel=1e-9)
+        assert_array_equal(result.support, np.flatnonzero(result.w))
+
+
+def test_optima_equal_the_enumeration_of_all_labellings(data, brute, columns):
+    """n = 6, from a budget that covers all columns down to one."""
+    X, y = data(11, n_samples=6, noise=2.0)
+    n_units = make_problem(X, y, measure="f1", budget=1, C=2.0, **columns).norm.n_units
+    budgets = [n_units, 2, 1]
+    cuts, losses, sets = brute.enumerated(X, y, "f1", **columns)
+    path = solve_path(X, y, budgets, measure="f1", C=2.0, tol=1e-5, **columns)
+    for budget, result in zip(budgets, path, strict=True):
+        expected, _ = brute.optimum(cuts, losses, 2.0, budget, **sets)
+        assert result.dual <= expected * (1 + 1e-7)
+        assert result.primal >= expected * (1 - 1e-7)
+        assert result.gap <= 1e-5
+
+
+@pytest.mark.parametrize("measure", ["f1", "rec@2p", "roc_auc"])
+def test_agrees_with_fits_alone_in_fewer_rounds(wide, certified, measure):
+    X, y = wide
+    budgets = [2, 5, 10, 20, 40, 80]
+    arguments = {"measure": measure, "C": 1.0, "intercept": 1.0}
+    path = solve_path(X, y, budgets, tol=0.02, **arguments)
+    alone = [solve(X, y, budget=budget, tol=0.02, **arguments) for budget in budgets]
+    for budget, result, cold in zip(budgets, path, alone, strict=True):
+        assert certified(X, y, result, budget=budget, **arguments).gap <= 0.02
+        assert max(result.dual, cold.dual) <= min(result.primal, cold.primal) * (1 + 1e-9)
+    assert sum(each.n_iter for each in path) < 0.8 * sum(each.n_iter for each in alone)
+
+
+def test_the_largest_budget_is_fitted_as_by_solve(wide):
+    X, y = wide
+    path = solve_path(X, y, [3, 30], measure="f1", intercept=1.0)
+    assert_same_bits(path[1], solve(X, y, budget=30, measure="f1", intercept=1.0))
+
+
+def test_bounds_follow_the_budget(wide):
+    """The optimum never rises with the budget, so no lower bound passes a smaller one's primal."""
+    X, y = wide
+    path = solve_path(X, y, range(1, 30, 4), measure="f1")
+    for smaller, larger in pairwise(path):
+        assert larger.dual <= smaller.primal
+
+
+@settings(derandomize=True, deadline=None, database=None, max_examples=10)
+@given(order=st.permutations([1, 3, 3, 8, 20]))
+def test_order_and_repeats_do_not_matter(data, order):
+    X, y = data(3, n_samples=60, n_features=40)
+    expected = solve_path(X, y, [1, 3, 8, 20], measure="f1", C=2.0)
+    by_budget = dict(zip([1, 3, 8, 20], expected, strict=True))
+    path = solve_path(X, y, order, measure="f1", C=2.0)
+    assert len(path) == 5
+    for budget, result in zip(order, path, strict=True):
+        assert_same_bits(result, by_budget[budget])
+    first, second = (path[place] for place in range(5) if order[place] == 3)
+    assert first is second
+
+
+def test_a_start_within_the_tolerance_needs_one_round(wide):
+    X, y = wide
+    path = solve_path(X, y, [79, 80], measure="f1", intercept=1.0)
+    assert path[0].n_iter == 1
+    assert path[0].status is Status.CONVERGED
+
+
+def test_sparse_equals_dense(wide):
+    X, y = wide
+    X = np.where(np.abs(X) > 1.0, X, 0.0)
+    dense = solve_path(X, y, [2, 10, 40], measure="f1")
+    for form in (sp.csr_array, sp.csc_matrix):
+        for one, other in zip(
+            dense, solve_path(form(X), y, [2, 10, 40], measure="f1"), strict=True
+        ):
+            assert other.gap <= 0.05
+            assert max(one.dual, other.dual) <= min(one.primal, other.primal) * (1 + 1e-9)
+
+
+def test_columns_left_out_come_back(wide, certified, monkeypatch):
+    """Take over fewer units than a budget needs: passes bring what is missing."""
+    X, y = wide
+    monkeypatch.setattr(path_module, "UNITS_PER_BUDGET", 1)
+    monkeypatch.setattr(path_module, "MORE_UNITS", 0)
+    arguments = {"measure": "f1", "C": 1.0, "intercept": 1.0}
+    path = solve_path(X, y, [5, 80], tol=1e-3, **arguments)
+    assert path[0].history[0].n_working <= 6
+    assert path[0].history[-1].n_working > 6
+    assert certified(X, y, path[0], budget=5, **arguments).gap <= 1e-3
+
+
+def test_pool_after_a_change_equals_one_made_anew(data, columns):
+    X, y = data(7)
+    problem = make_problem(X, y, measure="f1", budget=3, C=1.0, **columns)
+    full = replace(problem, norm=problem.norm.with_budget(problem.norm.n_units))
+    rng = np.random.default_rng(0)
+    cuts = [problem.cut(rng.normal(size=y.size)) for _ in range(5)]
+    pool = PathPool(full)
+    pool.add_columns(np.flatnonzero(full.norm.unit_of >= 0))
+    for cut in cuts:
+        assert pool.add(cut)
+    pool.turn_to(problem)
+    fresh = PathPool(problem)
+    fresh.add_columns(pool.columns)
+    for cut in cuts:
+        fresh.add(cut)
+    for changed, made in ((pool, fresh),):
+        assert_array_equal(changed.columns, made.columns)
+        assert_allclose(changed.matrix, made.matrix)
+        assert_allclose(changed.gram, made.gram, atol=1e-12)
+        assert (changed.covers_all, changed.norm.budget) == (made.covers_all, made.norm.budget)
+    pool.turn_to(full)
+    assert pool.covers_all
+    assert_allclose(pool.gram, pool.matrix @ pool.matrix.T)
+
+
+def test_narrowing_keeps_the_largest_units_and_those_always_in(data, monkeypatch):
+    X, y = data(8, n_features=30)
+    monkeypatch.setattr(path_module, "UNITS_PER_BUDGET", 2)
+    monkeypatch.setattr(path_module, "MORE_UNITS", 1)
+    problem = make_problem(X, y, measure="f1", budget=2, C=1.0, intercept=1.0, always=[4])
+    cut = problem.cut(np.zeros(y.size))
+
+    def filled():
+        pool = PathPool(problem)
+        pool.add_columns(np.arange(30))
+        pool.add(cut)
+        return pool
+
+    pool = filled()
+    w = np.zeros(31)
+    w[[0, 1, 7, 12, 13, 20, 30]] = [0.0, 9.0, 0.1, 5.0, -6.0, 7.0, 8.0]
+    chosen = pool.columns[[0, 1, 7, 12, 13, 20, 30]]
+    pool.narrow(w)
+    assert_array_equal(pool.columns, [4, 30, chosen[2], *chosen[3:]])
+    values = np.column_stack([X, np.ones(y.size)])[:, pool.columns]
+    assert_allclose(pool.matrix[0], values.T @ cut.delta)
+    assert_allclose(pool.block.scores(np.arange(7.0)), values @ np.arange(7.0))
+    assert pool.norm.n_features == 7
+    assert_array_equal(pool.norm.always, [0, 1])
+
+    untouched = filled()
+    untouched.narrow(np.zeros(31))
+    assert untouched.columns.size == 31
+
+
+def test_time_is_for_the_whole_path_and_every_budget_gets_a_round(wide, certified):
+    X, y = wide
+    arguments = {"measure": "f1", "C": 1.0}
+    path = solve_path(X, y, [2, 10, 40], tol=1e-6, max_time=1e-9, **arguments)
+    for budget, result in zip([2, 10, 40], path, strict=True):
+        assert result.status is Status.MAX_TIME
+        assert result.n_iter == 1
+        check = certified(X, y, result, budget=budget, **arguments)
+        assert check.gap == pytest.approx(result.gap, rel=1e-9)
+
+
+def test_rounds_are_for_each_budget(wide):
+    X, y = wide
+    path = solve_path(X, y, [2, 10, 40], measure="f1", tol=1e-9, max_iter=3)
+    assert [result.n_iter for result in path] == [3, 3, 3]
+    assert {result.status for result in path} == {Status.MAX_ITER}
+
+
+def test_a_callback_sees_every_round_and_ends_the_path(wide):
+    X, y = wide
+    rows = []
+    path = solve_path(X, y, [2, 10, 40], measure="f1", tol=0.01, callback=rows.append)
+    assert rows == [row for result in reversed(path) for row in result.history]
+    assert [row.iteration for row in rows].count(1) == 3
+    n_first = path[2].n_iter
+    seen = []
+
+    def stop_in_the_second(row):
+        seen.append(row)
+        return len(seen) == n_first + 1
+
+    stopped = solve_path(X, y, [2, 10, 40], measure="f1", tol=0.01, callback=stop_in_the_second)
+    assert len(seen) == n_first + 1
+    assert [result.n_iter for result in stopped] == [1, 1, n_first]
+    assert [result.status for result in stopped[:2]] == [Status.CALLBACK] * 2
+    assert stopped[2].status is Status.CONVERGED
+
+
+def test_budgets_above_the_columns_are_lowered_with_one_warning(data):
+    X, y = data(1)
+    with pytest.warns(UserWarning, match=r"budget=500 is more than the 10 columns") as caught:
+        path = solve_path(X, y, [2, 50, 500, 10], measure="f1")
+    assert len(caught) == 1
+    assert path[1] is path[2] is path[3]
+    assert_same_bits(path[3], solve(X, y, measure="f1", budget=10))
+
+
+def test_no_features_at_a_small_C(data, certified):
+    X, y = data(1)
+    path = solve_path(X, y, [1, 5], measure="f1", C=1e-6)
+    for budget, result in zip([1, 5], path, strict=True):
+        assert result.status is Status.ZERO_MODEL
+        assert result.support.size == 0
+        assert certified(X, y, result, measure="f1", budget=budget, C=1e-6).gap <= 0.05
+        assert result.smallest_C > 1e-6
+
+
+@pytest.mark.parametrize(
+    ("budgets", "message"),
+    [
+        ([], "budgets is empty"),
+        ([3, 0], r"budgets\[1\] must be an integer of at least 1; got 0"),
+        ([-2], r"budgets\[0\] must be an integer of at least 1; got -2"),
+        ([2.0], r"budgets\[0\] must be an integer of at least 1; got 2.0"),
+        ([True], r"budgets\[0\] must be an integer"),
+        (5, "budgets must be a list of integers; got 5"),
+        ("12", "budgets must be a list of integers; got '12'"),
+    ],
+)
+def test_bad_budgets(data, budgets, message):
+    X, y = data(1)
+    with pytest.raises(ValueError, match=message):
+        solve_path(X, y, budgets, measure="f1")
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [({"tol": 0.0}, "tol"), ({"max_iter": 0}, "max_iter"), ({"C": -1.0}, "C must be")],
+)
+def test_other_bad_arguments(data, changes, message):
+    X, y = data(1)
+    with pytest.raises(ValueError, match=message):
+        solve_path(X, y, [2], **({"measure": "f1"} | changes))
+    with pytest.raises(TypeError, match="callback"):
+        solve_path(X, y, [2], measure="f1", callback=3)
+
+
+def test_budgets_may_come_from_a_generator_or_an_array(data):
+    X, y = data(1)
+    expected = solve_path(X, y, [1, 4], measure="f1")
+    for budgets in (np.array([1, 4]), (b for b in (1, 4)), range(1, 5, 3)):
+        for one, other in zip(expected, solve_path(X, y, budgets, measure="f1"), strict=True):
+            assert_same_bits(one, other)
