@@ -9,7 +9,7 @@ A measure, a regulariser and a design matrix; a solver joins them; a certificate
 from importlib.metadata import PackageNotFoundError, version
 
 from scoresieve.certificate import Certificate, certify
-from scoresieve.estimators import MeasureSVC
+from scoresieve.estimators import BudgetPath, MeasureSVC, budget_path, selection_frequency
 from scoresieve.measures import Measure, get_measure
 from scoresieve.solvers import DualPoint, Progress, SolveResult, Status, solve
 
@@ -19,6 +19,7 @@ except PackageNotFoundError:  # the source tree on the path, not installed
     __version__ = "0+unknown"
 
 __all__ = [
+    "BudgetPath",
     "Certificate",
     "DualPoint",
     "Measure",
@@ -26,7 +27,9 @@ __all__ = [
     "Progress",
     "SolveResult",
     "Status",
+    "budget_path",
     "certify",
     "get_measure",
+    "selection_frequency",
     "solve",
 ]

@@ -3,13 +3,13 @@
     min_w 1/2 ||w||_B^2 + C R(X w)     for B = B_1 > B_2 > ...
 
 The budget enters the norm alone. Cuts bound the risk whatever B is, so that nothing of a fit but
-its bounds depends on its budget. Handed over are the cuts that hold 90 % of the dual point's weight
+its bounds depends on its budget. Handed over are the cuts that hold 95 % of the dual point's weight
 and the columns with the largest weights, as they stand in memory.
 
 Large budgets come first. Their working columns hold almost all that the smaller ones need, so that
 columns are seldom taken out of X again; from small to large each budget needs new ones. On
 news20.binary with eight budgets the fits need 158 rounds if each starts from nothing, about 90 from
-small to large, and 70 from large to small.
+small to large, and 68 from large to small.
 """
 
 from __future__ import annotations
@@ -36,12 +36,12 @@ FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
 #: Working units that a smaller budget takes over, as a multiple of it, and beyond that. Fits on
-#: text that start from nothing end with about 4 B + 40; half as many cost more rounds and more
-#: passes for columns, twice as many cost more in the master.
+#: text that start from nothing end with about 4 B + 40; taking over no more than that cost a sixth
+#: more rounds. The limit keeps masters small where the budget falls by orders of magnitude.
 UNITS_PER_BUDGET, MORE_UNITS = 10, 200
 #: Share of the dual point's weight whose cuts a smaller budget takes over. A coarse master leaves a
 #: little weight on every cut; with all of them the masters of later budgets grow out of proportion.
-SHARE_OF_CUTS = 0.9
+SHARE_OF_CUTS = 0.95
 #: Seconds for a budget when those before it took all the time: enough for one round.
 LAST_SECONDS = 1e-3
 

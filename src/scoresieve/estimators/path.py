@@ -1,0 +1,215 @@
+"""``budget_path``: models for many budgets in one run, from labels of any kind."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import ArrayLike, NDArray
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_array, check_consistent_length, column_or_1d
+
+from scoresieve._checks import check_positive
+from scoresieve.estimators._inputs import resolve_columns, resolve_groups
+from scoresieve.estimators._targets import read_targets
+from scoresieve.measures import Measure
+from scoresieve.solvers.path import check_budgets, solve_path
+from scoresieve.solvers.result import Progress, SolveResult, Status
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class BudgetPath:
+    """``min_w 1/2 ||w||_B^2 + C R(X w)`` for each budget B: the models and their certificates.
+
+    Conventions
+    -----------
+    Entry (or row) i of every field belongs to ``budgets[i]``, in the order asked for. Scores
+    ``X @ coefs[i] + intercepts[i]`` are high for the class ``pos_label``.
+
+    Attributes
+    ----------
+    budgets : ndarray of int of shape (n_budgets,)
+    coefs : CSR array of shape (n_budgets, n_features)
+    intercepts : ndarray of shape (n_budgets,)
+    n_features_selected : ndarray of int of shape (n_budgets,)
+        Non-zero weights.
+    primal, dual, gap : ndarray of shape (n_budgets,)
+        ``J(w)``, the certified lower bound of the optimum, and ``(primal - dual) / primal``.
+    n_iter : ndarray of int of shape (n_budgets,)
+        Rounds.
+    status : tuple of Status
+    results : tuple of SolveResult
+        All of the above and the dual points, for :func:`scoresieve.certify`.
+    pos_label : object
+        The positive class.
+    """
+
+    budgets: IntArray
+    coefs: sp.csr_array
+    intercepts: FloatArray
+    n_features_selected: IntArray
+    primal: FloatArray
+    dual: FloatArray
+    gap: FloatArray
+    n_iter: IntArray
+    status: tuple[Status, ...]
+    results: tuple[SolveResult, ...]
+    pos_label: Any
+
+    def decision_function(self, X: Any) -> FloatArray:
+        """``X @ coefs.T + intercepts``, of shape (n_samples, n_budgets)."""
+        X = check_array(X, accept_sparse=("csr", "csc"))
+        n_features = self.coefs.shape[1]
+        if X.shape[1] != n_features:
+            raise ValueError(f"X has {X.shape[1]} columns; the path was fitted on {n_features}.")
+        # Only the selected columns are made dense, so that a million others cost nothing.
+        used = np.unique(self.coefs.indices)
+        return X[:, used] @ self.coefs[:, used].toarray().T + self.intercepts
+
+
+def budget_path(
+    X: Any,
+    y: ArrayLike,
+    budgets: Iterable[int],
+    *,
+    measure: str | Measure = "f1",
+    C: float = 1.0,
+    fit_intercept: bool = True,
+    intercept_scaling: float = 1.0,
+    always_features: Any = None,
+    excluded_features: Any = None,
+    feature_groups: Any = None,
+    pos_label: Any = None,
+    tol: float = 0.05,
+    max_iter: int = 1000,
+    max_time: float | None = None,
+    callback: Callable[[Progress], object] | None = None,
+) -> BudgetPath:
+    """``min_w 1/2 ||w||_B^2 + C R(X w)`` for every B in ``budgets``, in one warm-started run.
+
+    Parameters
+    ----------
+    X : array-like or sparse matrix of shape (n_samples, n_features)
+    y : array-like of shape (n_samples,)
+        Two classes, labelled in any way.
+    budgets : iterable of int
+        In any order; see :func:`scoresieve.solvers.path.solve_path`.
+    measure : str or Measure
+    C : float
+    fit_intercept : bool
+        Whether there is an intercept: the weight of a constant column that is always in.
+    intercept_scaling : float
+        Value of that column. The larger it is, the less the intercept is regularised.
+    always_features, excluded_features : array-like of int or str, or boolean mask, optional
+        Columns by number, or by name if X is a DataFrame.
+    feature_groups : array-like of int of shape (n_features,) or list of lists, optional
+        Columns that enter together; the budgets count groups.
+    pos_label : object, optional
+        The positive class; the larger label by default.
+    tol, max_iter, max_time, callback
+        As for :func:`scoresieve.solvers.path.solve_path`: ``max_iter`` holds for each budget,
+        ``max_time`` for the whole path.
+
+    Returns
+    -------
+    BudgetPath
+
+    Warns
+    -----
+    ConvergenceWarning
+        If a fit stopped before its tolerance.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from scoresieve.estimators.path import budget_path
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(200, 50))
+    >>> y = np.where(X[:, 3] + X[:, 7] > 1.5, "spam", "ham")
+    >>> path = budget_path(X, y, [1, 2, 10], C=10.0, pos_label="spam")
+    >>> path.coefs.shape, bool(np.all(path.gap <= 0.05))
+    ((3, 50), True)
+    """
+    names = _column_names(X)
+    X = check_array(X, accept_sparse=("csr", "csc"), accept_large_sparse=True)
+    y = column_or_1d(y, warn=True)
+    check_consistent_length(X, y)
+    targets, y = read_targets(y, pos_label)
+    if targets.kind != "binary":
+        raise ValueError(
+            f"y has {targets.classes.size} classes; a path is for two. Make one path for each "
+            "class, with y == class."
+        )
+    intercept = check_positive(intercept_scaling, "intercept_scaling") if fit_intercept else 0.0
+    n_features, budgets = X.shape[1], check_budgets(budgets)
+    results = solve_path(
+        X,
+        next(targets.labels(y)),
+        budgets,
+        measure=measure,
+        C=C,
+        tol=tol,
+        max_iter=max_iter,
+        max_time=max_time,
+        intercept=intercept,
+        always=resolve_columns(always_features, n_features, names, "always_features"),
+        excluded=resolve_columns(excluded_features, n_features, names, "excluded_features"),
+        feature_groups=resolve_groups(feature_groups, n_features, names),
+        callback=callback,
+    )
+    _warn_of_open_gaps(budgets, results, tol)
+    return _collect(budgets, results, targets.classes[targets.positive])
+
+
+def _column_names(X: Any) -> list[str] | None:
+    """The names of a DataFrame's columns, if they are all text."""
+    names = list(getattr(X, "columns", []))
+    return names if names and all(isinstance(name, str) for name in names) else None
+
+
+def _warn_of_open_gaps(budgets: list[int], results: list[SolveResult], tol: float) -> None:
+    """One warning for all fits that stopped early."""
+    early = [
+        f"budget {budget}: gap {result.gap:.3g} ({result.status.name})"
+        for budget, result in zip(budgets, results, strict=True)
+        if not result.status.reached_tolerance
+    ]
+    if early:
+        warnings.warn(
+            f"{len(early)} of {len(results)} fits stopped before tol={tol:g}: {'; '.join(early)}. "
+            "Raise max_iter, max_time or tol.",
+            ConvergenceWarning,
+            stacklevel=3,
+        )
+
+
+def _collect(budgets: list[int], results: list[SolveResult], pos_label: Any) -> BudgetPath:
+    """The results as arrays."""
+    supports = [result.support for result in results]
+    n_selected = np.array([support.size for support in supports], dtype=np.int64)
+    weights = [result.w[result.support] for result in results]
+    starts = np.concatenate([[0], np.cumsum(n_selected)])
+    coefs = sp.csr_array(
+        (np.concatenate(weights), np.concatenate(supports), starts),
+        shape=(len(results), results[0].w.size),
+    )
+    return BudgetPath(
+        budgets=np.array(budgets, dtype=np.int64),
+        coefs=coefs,
+        intercepts=np.array([result.intercept for result in results]),
+        n_features_selected=n_selected,
+        primal=np.array([result.primal for result in results]),
+        dual=np.array([result.dual for result in results]),
+        gap=np.array([result.gap for result in results]),
+        n_iter=np.array([result.n_iter for result in results], dtype=np.int64),
+        status=tuple(result.status for result in results),
+        results=tuple(results),
+        pos_label=pos_label,
+    )
