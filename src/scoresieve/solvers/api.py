@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from scoresieve.measures import Measure
-from scoresieve.solvers.bundle import Bundle, WarmStart, run_bundle
+from scoresieve.solvers.bundle import Bundle, Continuation, WarmStart, run_bundle
 from scoresieve.solvers.problem import Problem, make_problem
 from scoresieve.solvers.result import (
     Progress,
@@ -130,7 +130,7 @@ def check_solver(solver: Any) -> str:
 
 
 def run_solver(
-    problem: Problem, tracker: Tracker, solver: str, warm: WarmStart | None = None
+    problem: Problem, tracker: Tracker, solver: str, warm: WarmStart | Continuation | None = None
 ) -> tuple[Bundle | TwoLayer, Status]:
     """Run a solver by name; only the bundle can start from a previous fit."""
     if warm is None:
@@ -146,7 +146,7 @@ def solve_problem(
     *,
     solver: str = "bundle",
     intercept: float = 0.0,
-    warm: WarmStart | None = None,
+    warm: WarmStart | Continuation | None = None,
 ) -> SolveResult:
     """Run a solver on a checked problem, drop weights that do not matter, and report.
 
@@ -157,7 +157,7 @@ def solve_problem(
     solver : {"bundle", "two_layer"}
     intercept : float
         Value of the constant last column of the design; 0 if it has none.
-    warm : WarmStart, optional
+    warm : WarmStart or Continuation, optional
         What the bundle starts from.
     """
     tracker = Tracker(limits)
