@@ -292,9 +292,9 @@ def test_what_are_no_weights(name, weights, message):
     ("weights", "message"),
     [
         ([1.0, 1.0], "sample_weight has 2 weights, but y has 3 labels"),
-        ([0.0, 1.0, 1.0], "sample_weight is 0 for all positives"),
-        ([1.0, 0.0, 0.0], "sample_weight is 0 for all negatives"),
-        ([0, 0, 0], "sample_weight is 0 for all"),
+        ([0.0, 1.0, 1.0], "sample_weight is zero for all positives"),
+        ([1.0, 0.0, 0.0], "sample_weight is zero for all negatives"),
+        ([0, 0, 0], "sample_weight is zero for all"),
     ],
 )
 def test_weights_that_do_not_fit_the_labels(name, weights, message):

@@ -9,6 +9,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.svm import LinearSVC
 
 from scoresieve import Status, certify, solve
+from scoresieve.design import as_design
 from scoresieve.measures import get_measure
 from scoresieve.solvers.hard_budget import choose_units
 from scoresieve.solvers.problem import make_problem
@@ -17,6 +18,7 @@ from scoresieve.solvers.tracker import Limits
 TOL = 1e-3
 MEASURES = ["accuracy", "balanced_accuracy", "roc_auc"]
 each = pytest.mark.parametrize("measure", MEASURES)
+NO_SUMS = ["f1", "prec@5", "rec@2p", "prbep", "average_precision"]
 both = pytest.mark.parametrize("solver", ["bundle", "two_layer"])
 
 
@@ -222,6 +224,22 @@ def test_rankings_are_refused_with_other_weights(weighted):
             certify(X, y, result.w, result.dual_point, sample_weight=other, **problem)
 
 
+@pytest.mark.parametrize("measure", NO_SUMS)
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
+def test_measures_that_are_no_sums_repeat_rows(weighted, measure, form):
+    """The same bits, because it is the same problem: weights are nothing but repetitions there."""
+    X, y, c, rows = weighted(9)
+    arguments = {"measure": measure, "budget": 3, "C": 2.0, "intercept": 1.0}
+    one = solve(form(X), y, sample_weight=c.tolist(), **arguments)
+    two = solve(form(X[rows]), y[rows], **arguments)
+    assert_array_equal(one.w, two.w)
+    assert (one.primal, one.dual) == (two.primal, two.dual)
+    check = certify(
+        X, y, one.w, one.dual_point, bias=one.intercept, sample_weight=c, **arguments
+    )
+    assert check.gap == pytest.approx(one.gap, abs=1e-9)
+
+
 class TestErrors:
     @pytest.mark.parametrize(
         ("weights", "message"),
@@ -231,7 +249,7 @@ class TestErrors:
             (np.r_[-1.0, np.ones(29)], r"sample_weight\[0\] is -1"),
             (np.r_[np.ones(29), np.nan], r"sample_weight\[29\] is nan"),
             (np.r_[np.inf, np.ones(29)], r"sample_weight\[0\] is inf"),
-            (np.zeros(30), "sample_weight is 0 for all positives"),
+            (np.zeros(30), "sample_weight is zero for all positives"),
         ],
     )
     @each
@@ -247,14 +265,37 @@ class TestErrors:
 
     def test_a_class_without_weight(self, data):
         X, y = data(0)
-        with pytest.raises(ValueError, match="sample_weight is 0 for all negatives"):
+        with pytest.raises(ValueError, match="sample_weight is zero for all negatives"):
             solve(X, y, measure="accuracy", budget=3, sample_weight=(y > 0).astype(float))
 
-    @pytest.mark.parametrize("measure", ["f1", "prec@5", "rec@2p", "prbep", "average_precision"])
-    def test_a_measure_without_weights(self, data, measure):
+    @pytest.mark.parametrize("measure", NO_SUMS)
+    @pytest.mark.parametrize(
+        ("weights", "message"),
+        [
+            (np.r_[np.ones(29), 0.5], r"sample_weight\[29\] is 0.5, but .* takes whole weights only"),
+            (np.full(30, 11), "sample_weight sums to 330 for 30 rows.* at most 10 times as many"),
+            (np.zeros(30), "sample_weight is zero for all rows"),
+            (np.ones(31), "sample_weight has 31 weights, but y has 30 labels"),
+            (np.full(30, -1), r"sample_weight\[0\] is -1"),
+        ],
+    )
+    def test_weights_that_are_no_repetitions(self, data, measure, weights, message):
         X, y = data(0)
-        with pytest.raises(ValueError, match=f"{measure} takes no sample_weight.*Repeat the rows"):
-            solve(X, y, measure=measure, budget=3, sample_weight=np.ones(30))
+        with pytest.raises(ValueError, match=message):
+            solve(X, y, measure=measure, budget=3, sample_weight=weights)
+
+    def test_repeated_rows_do_not_hide_a_wrong_length(self, data):
+        X, y = data(0)
+        with pytest.raises(ValueError, match="y has 30 labels and X has 20 rows"):
+            solve(X[:20], y, measure="f1", budget=3, sample_weight=np.full(30, 2))
+
+    def test_a_design_cannot_repeat_rows(self, data):
+        X, y = data(0)
+        design = as_design(X)
+        plain = solve(design, y, measure="f1", budget=3)
+        assert plain.primal == solve(design, y, measure="f1", budget=3, sample_weight=[1] * 30).primal
+        with pytest.raises(ValueError, match="a Design cannot"):
+            solve(design, y, measure="f1", budget=3, sample_weight=[2] * 30)
 
     def test_a_weighted_measure_brings_its_weights(self, data):
         X, y = data(0)

@@ -10,6 +10,7 @@ from sklearn.utils.extmath import safe_sparse_dot
 
 from scoresieve.estimators._targets import Targets
 from scoresieve.measures import PRBEP, Accuracy, Measure, PrecisionAtK, RecallAtK
+from scoresieve.solvers.row_weights import apply_weights
 
 FloatArray = NDArray[np.float64]
 
@@ -19,7 +20,7 @@ def linear_scores(X: Any, coef: Any) -> FloatArray:
     return np.asarray(safe_sparse_dot(X, coef.T, dense_output=True), dtype=np.float64)
 
 
-def n_alarms(measure: Measure, y: FloatArray) -> int | None:
+def n_alarms(measure: Measure, y: FloatArray, weights: FloatArray | None = None) -> float | None:
     """How many examples the measure is about: k at k, P for a ranking; None for the threshold 0.
 
     Parameters
@@ -27,35 +28,65 @@ def n_alarms(measure: Measure, y: FloatArray) -> int | None:
     measure : Measure
     y : ndarray of shape (n_samples,)
         Labels in {-1, +1}.
+    weights : ndarray of shape (n_samples,), optional
+        How often each example counts.
     """
     if isinstance(measure, PrecisionAtK | RecallAtK):
         return measure.n_selected(y)
     if isinstance(measure, PRBEP) or not measure.flips_examples:
-        return int(np.count_nonzero(y > 0))
+        return np.count_nonzero(y > 0) if weights is None else weights[y > 0].sum()
     return None
 
 
-def top_threshold(scores: FloatArray, k: int) -> float:
+def top_threshold(scores: FloatArray, k: float, weights: FloatArray | None = None) -> float:
     """``(s_(k) + s_(k+1)) / 2``, the scores descending: k of them are above, fewer if tied.
 
     Parameters
     ----------
     scores : ndarray of shape (n_samples,)
-    k : int
-        Between 1 and n_samples. For n_samples the threshold is below all scores.
+    k : int, or float with weights
+        Between 1 and n_samples, or the total weight. For all of them the threshold is below all
+        scores.
+    weights : ndarray of shape (n_samples,), optional
+        How often each score counts.
     """
-    if k == scores.size:
-        lowest = float(scores.min())
-        return lowest - max(1.0, abs(lowest))
-    at = scores.size - k
-    ordered = np.partition(scores, (at - 1, at))
-    below, above = float(ordered[at - 1]), float(ordered[at])
+    above, below = _neighbours(scores, k) if weights is None else _weighted(scores, k, weights)
+    if below is None:
+        return above - max(1.0, abs(above))
     middle = below + 0.5 * (above - below)
     # Between neighbouring numbers the middle is one of them.
     return middle if middle < above else below
 
 
-def measure_score(measure: Measure, targets: Targets, y: Any, decision: FloatArray) -> float:
+def _neighbours(scores: FloatArray, k: int) -> tuple[float, float | None]:
+    """``s_(k)`` and ``s_(k+1)``, the second None if there are only k."""
+    at = scores.size - k
+    if at == 0:
+        return float(scores.min()), None
+    ordered = np.partition(scores, (at - 1, at))
+    return float(ordered[at]), float(ordered[at - 1])
+
+
+def _weighted(scores: FloatArray, k: float, weights: FloatArray) -> tuple[float, float | None]:
+    """The scores at which the weight of those that are as high reaches and exceeds k."""
+    present = weights > 0
+    scores, weights = scores[present], weights[present]
+    order = np.argsort(-scores, kind="stable")
+    reached = np.cumsum(weights[order])
+    # Sums of whole weights are exact; others may miss k by the rounding of a sum.
+    slack = k * scores.size * np.finfo(np.float64).eps
+    at = min(int(np.searchsorted(reached, k - slack)), scores.size - 1)
+    after = int(np.searchsorted(reached, k + slack, side="right"))
+    return float(scores[order[at]]), float(scores[order[after]]) if after < scores.size else None
+
+
+def measure_score(
+    measure: Measure,
+    targets: Targets,
+    y: Any,
+    decision: FloatArray,
+    sample_weight: Any = None,
+) -> float:
     """The measure of the decisions, averaged over the classes.
 
     Conventions
@@ -71,10 +102,17 @@ def measure_score(measure: Measure, targets: Targets, y: Any, decision: FloatArr
     y : ndarray or sparse matrix
         True labels, or an indicator matrix.
     decision : ndarray of shape (n_samples,) or (n_samples, n_classes)
+    sample_weight : array-like of shape (n_samples,), optional
+        How often each row counts.
     """
+    decision, y, weights = apply_weights(measure, decision, y, sample_weight)
+    if weights is not None:
+        present = np.flatnonzero(weights)
+        decision, y, weights = decision[present], y[present], weights[present]
+    weighted = measure if weights is None else measure.weighted(weights)
     by_problem = targets.sign * decision.reshape(len(decision), -1)
     found = [
-        measure.score(labels, scores)
+        weighted.score(labels, scores)
         for labels, scores in zip(targets.labels(y), by_problem.T, strict=True)
         if isinstance(measure, Accuracy) or np.any(labels != labels[0])
     ]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import warnings
 from dataclasses import dataclass
 from typing import Any
@@ -12,11 +11,12 @@ from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
 from scoresieve.estimators._inputs import ProblemSettings
+from scoresieve.estimators._progress import WRAPPERS_OF_FIT
 from scoresieve.solvers.api import solve_problem
 from scoresieve.solvers.bundle import WarmStart
 from scoresieve.solvers.hard_budget import solve_hard_budget
 from scoresieve.solvers.problem import Problem, make_problem
-from scoresieve.solvers.result import DualPoint, Progress, SolveResult
+from scoresieve.solvers.result import DualPoint, SolveResult
 from scoresieve.solvers.threads import one_blas_thread
 from scoresieve.solvers.tracker import Limits
 
@@ -42,26 +42,6 @@ class PreviousFit:
         return WarmStart(self.dual_point, columns, w[columns])
 
 
-@dataclass(frozen=True)
-class ProgressLines:
-    """A callback that writes the iteration, the gap and the features to stderr.
-
-    Parameters
-    ----------
-    name : str
-        The positive class.
-    """
-
-    name: str
-
-    def __call__(self, row: Progress) -> None:
-        """Write one line."""
-        sys.stderr.write(
-            f"[MeasureSVC] class {self.name}: iteration {row.iteration}, gap {row.gap:.3g}, "
-            f"features {row.n_support}, {row.time:.1f} s\n"
-        )
-
-
 def fit_binary(
     X: Any,
     y: FloatArray,
@@ -71,6 +51,7 @@ def fit_binary(
     solver: str = "bundle",
     hard: bool = False,
     previous: PreviousFit | None = None,
+    sample_weight: FloatArray | None = None,
 ) -> SolveResult:
     """``min_w 1/2 ||w||_B^2 + C R(X w)``, or with ``hard`` over the w of at most B features.
 
@@ -83,18 +64,24 @@ def fit_binary(
         In {-1, +1}.
     settings : ProblemSettings
     limits : Limits
+        Their callback is the problem's :class:`~scoresieve.estimators._progress.Reporter`.
     solver : {"bundle", "two_layer"}
     hard : bool
     previous : PreviousFit, optional
         What the bundle may start from.
+    sample_weight : ndarray of shape (n_samples,), optional
+        For a measure that takes weights.
     """
+    solve = solve_hard_budget if hard else solve_problem
     with one_blas_thread():
-        problem = make_problem(X, y, **settings.arguments())
+        problem = make_problem(X, y, sample_weight=sample_weight, **settings.arguments())
         warm = None
         if previous is not None and solver == "bundle":
             warm = previous.start(problem, settings.intercept)
-        solve = solve_hard_budget if hard else solve_problem
-        return solve(problem, limits, solver=solver, intercept=settings.intercept, warm=warm)
+        limits.callback.begin()
+        result = solve(problem, limits, solver=solver, intercept=settings.intercept, warm=warm)
+        limits.callback.end()
+    return result
 
 
 def warn_about(result: SolveResult, name: str, C: float, tol: float) -> None:
@@ -112,13 +99,13 @@ def warn_about(result: SolveResult, name: str, C: float, tol: float) -> None:
             f"class {name}: the certified gap is {result.gap:.3g} and tol={tol:g}. "
             f"{result.status.value} Columns of similar size and a smaller C also help.",
             ConvergenceWarning,
-            stacklevel=3,
+            stacklevel=3 + WRAPPERS_OF_FIT,
         )
     elif result.support.size == 0:
         warnings.warn(
             f"class {name}: the model has no features at C={C:g}; {_remedy(result.smallest_C)}",
             UserWarning,
-            stacklevel=3,
+            stacklevel=3 + WRAPPERS_OF_FIT,
         )
 
 

@@ -6,12 +6,13 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import column_or_1d
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
 from scoresieve.certificate import Certificate, certify
 from scoresieve.estimators._decision import linear_scores, measure_score
+from scoresieve.solvers.row_weights import apply_weights
 
 FloatArray = NDArray[np.float64]
 
@@ -81,7 +82,7 @@ class LinearModelMixin:
         decision = self.decision_function(X)
         return self._targets.predict(decision)
 
-    def score(self, X: Any, y: Any) -> float:
+    def score(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> float:
         """The measure that the model was trained for, in [0, 1].
 
         With several classes it is the mean over the classes, each against the rest, that y holds
@@ -91,6 +92,8 @@ class LinearModelMixin:
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
         y : array-like of shape (n_samples,), or indicator matrix of shape (n_samples, n_classes)
+        sample_weight : array-like of shape (n_samples,), optional
+            How often each row counts, as in ``fit``.
 
         Returns
         -------
@@ -98,14 +101,16 @@ class LinearModelMixin:
         """
         decision = self.decision_function(X)
         y = self._validated_targets(decision, y)
-        return measure_score(self.measure_, self._targets, y, decision)
+        return measure_score(self.measure_, self._targets, y, decision, sample_weight)
 
-    def certify(self, X: Any, y: Any) -> Certificate | list[Certificate]:
+    def certify(
+        self, X: Any, y: Any, sample_weight: ArrayLike | None = None
+    ) -> Certificate | list[Certificate]:
         """Recompute primal, dual and gap from the training data, without any solver's state.
 
         Parameters
         ----------
-        X, y
+        X, y, sample_weight
             What the model was fitted on.
 
         Returns
@@ -115,7 +120,8 @@ class LinearModelMixin:
         """
         X = self._validated(X)
         y = self._validated_targets(X, y)
-        arguments = self._settings.arguments()
+        X, y, weights = apply_weights(self.measure_, X, y, sample_weight)
+        arguments = self._settings.arguments() | {"sample_weight": weights}
         parts = zip(
             self._targets.labels(y), self._weights(), self._biases, self._dual_points, strict=True
         )

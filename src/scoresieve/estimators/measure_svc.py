@@ -12,14 +12,16 @@ from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import validate_data
 
 from scoresieve.estimators._decision import linear_scores, n_alarms, top_threshold
-from scoresieve.estimators._fit import PreviousFit, ProgressLines, fit_binary, warn_about
+from scoresieve.estimators._fit import PreviousFit, fit_binary, warn_about
 from scoresieve.estimators._inputs import ProblemSettings, resolve_settings
 from scoresieve.estimators._linear_model import LinearModelMixin
+from scoresieve.estimators._progress import CallbackMixin, FitTasks, Reporter, with_callbacks
 from scoresieve.estimators._selector import SparseSelectorMixin
 from scoresieve.estimators._targets import Targets, read_targets, same_labels
 from scoresieve.measures import Measure
 from scoresieve.solvers.api import check_solver
 from scoresieve.solvers.result import SolveResult
+from scoresieve.solvers.row_weights import apply_weights
 from scoresieve.solvers.tracker import Limits
 
 FloatArray = NDArray[np.float64]
@@ -28,7 +30,9 @@ FloatArray = NDArray[np.float64]
 COMBINE = {"union": np.union1d, "intersection": np.intersect1d}
 
 
-class MeasureSVC(LinearModelMixin, ClassifierMixin, SparseSelectorMixin, BaseEstimator):
+class MeasureSVC(
+    LinearModelMixin, CallbackMixin, ClassifierMixin, SparseSelectorMixin, BaseEstimator
+):
     """``min_w 1/2 ||w||_B^2 + C R(X w)``: a sparse linear model for the measure you report.
 
     R is the risk of the measure, a convex bound of its loss, and ``||.||_B`` the budget norm, which
@@ -82,10 +86,11 @@ class MeasureSVC(LinearModelMixin, ClassifierMixin, SparseSelectorMixin, BaseEst
     n_jobs : int, optional
         How many classes are fitted at a time, as everywhere in scikit-learn.
     warm_start : bool, default=False
-        Start from the cuts, columns and weights of the previous fit if labels, measure and number
-        of features are the same. The solver ``"two_layer"`` always starts anew.
+        Start from the cuts, columns and weights of the previous fit if labels, sample weights,
+        measure and number of features are the same. The solver ``"two_layer"`` always starts anew.
     verbose : int, default=0
-        Above 0, each round is reported on stderr.
+        Above 0, each round is reported on stderr: iteration, gap, features. With scikit-learn 1.9
+        or newer, ``set_callbacks`` takes progress bars and callbacks that stop the rounds.
 
     Attributes
     ----------
@@ -173,7 +178,8 @@ class MeasureSVC(LinearModelMixin, ClassifierMixin, SparseSelectorMixin, BaseEst
         tags.classifier_tags.multi_label = True
         return tags
 
-    def fit(self, X: Any, y: Any) -> MeasureSVC:
+    @with_callbacks
+    def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> MeasureSVC:
         """Select features and fit one linear model for each class.
 
         Parameters
@@ -181,6 +187,10 @@ class MeasureSVC(LinearModelMixin, ClassifierMixin, SparseSelectorMixin, BaseEst
         X : array-like or sparse matrix of shape (n_samples, n_features)
             Never densified, never modified.
         y : array-like of shape (n_samples,), or indicator matrix of shape (n_samples, n_classes)
+        sample_weight : array-like of shape (n_samples,), optional
+            How often each row counts: 2 is the same as the row twice, 0 as leaving it out. Any
+            weights for ``"accuracy"``, ``"balanced_accuracy"`` and ``"roc_auc"``; whole ones, by
+            repeated rows, for the others.
 
         Returns
         -------
@@ -195,47 +205,64 @@ class MeasureSVC(LinearModelMixin, ClassifierMixin, SparseSelectorMixin, BaseEst
             dtype=[np.float64, np.float32],
             multi_output=True,
         )
-        targets, y = read_targets(y, self.pos_label)
         names = getattr(self, "feature_names_in_", None)
         settings = resolve_settings(self, self.n_features_in_, names)
+        X, y, weights = apply_weights(settings.measure, X, y, sample_weight)
+        targets, y = read_targets(y, self.pos_label)
         if self.multi_class_support not in COMBINE:
             raise ValueError(
                 f"multi_class_support must be one of {sorted(COMBINE)}; got "
                 f"{self.multi_class_support!r}. Each class's own features are in supports_."
             )
-        results = self._fit_each(X, y, targets, settings)
-        for problem, result in enumerate(results):
-            warn_about(result, targets.name(problem), settings.C, self.tol)
-        self._store(X, y, targets, settings, results)
+        problems = [targets.name(problem) for problem in range(targets.n_problems)]
+        tasks = FitTasks(self, problems, X, y, {"sample_weight": weights})
+        results = self._fit_each(X, y, weights, targets, settings, tasks.reporters)
+        for problem, result in zip(problems, results, strict=True):
+            warn_about(result, problem, settings.C, self.tol)
+        self._store(X, y, weights, targets, settings, results)
+        tasks.end()
         return self
 
     def _fit_each(
-        self, X: Any, y: Any, targets: Targets, settings: ProblemSettings
+        self,
+        X: Any,
+        y: Any,
+        weights: FloatArray | None,
+        targets: Targets,
+        settings: ProblemSettings,
+        reporters: list[Reporter],
     ) -> list[SolveResult]:
         """One job for each class."""
         solver = check_solver(self.solver)
         hard = self.n_features_to_select is not None
-        limits = []
-        for problem in range(targets.n_problems):
-            report = ProgressLines(targets.name(problem)) if self.verbose else None
-            limits.append(Limits(self.tol, self.max_iter, self.max_time, report))
-        previous = self._previous_fits(y, targets, settings)
+        limits = [Limits(self.tol, self.max_iter, self.max_time, report) for report in reporters]
+        previous = self._previous_fits(y, weights, targets, settings)
         jobs = zip(targets.labels(y), limits, previous, strict=True)
         return Parallel(n_jobs=self.n_jobs)(
-            delayed(fit_binary)(X, labels, settings, limit, solver=solver, hard=hard, previous=fit)
+            delayed(fit_binary)(
+                X,
+                labels,
+                settings,
+                limit,
+                solver=solver,
+                hard=hard,
+                previous=fit,
+                sample_weight=weights,
+            )
             for labels, limit, fit in jobs
         )
 
     def _previous_fits(
-        self, y: Any, targets: Targets, settings: ProblemSettings
+        self, y: Any, weights: FloatArray | None, targets: Targets, settings: ProblemSettings
     ) -> list[PreviousFit | None]:
-        """What each problem may start from, if labels, measure and columns have not changed."""
+        """What each problem may start from, if rows, measure and columns have not changed."""
         usable = (
             self.warm_start
             and getattr(self, "_warm_y", None) is not None
             and self._targets.kind == targets.kind
             and self._targets.positive == targets.positive
             and same_labels(self._warm_y, y)
+            and np.array_equal(self._warm_weights, weights)
             and self._settings.measure == settings.measure
             and self.coef_.shape[1] == self.n_features_in_
         )
@@ -245,17 +272,24 @@ class MeasureSVC(LinearModelMixin, ClassifierMixin, SparseSelectorMixin, BaseEst
         return [PreviousFit(*fit) for fit in fits]
 
     def _store(
-        self, X: Any, y: Any, targets: Targets, settings: ProblemSettings, results: list
+        self,
+        X: Any,
+        y: Any,
+        weights: FloatArray | None,
+        targets: Targets,
+        settings: ProblemSettings,
+        results: list[SolveResult],
     ) -> None:
         """Set the fitted attributes."""
         self._targets, self._settings = targets, settings
         self._warm_y = y.copy() if self.warm_start else None
+        self._warm_weights = weights if self.warm_start else None
         self._dual_points = [result.dual_point for result in results]
         self._biases = np.array([result.intercept for result in results])
         self.classes_, self.measure_ = targets.classes, settings.measure
         self.budget_ = settings.budget
         self.coef_ = targets.sign * np.array([result.w for result in results])
-        self.intercept_ = targets.sign * self._shifted(X, y)
+        self.intercept_ = targets.sign * self._shifted(X, y, weights)
         self.supports_ = [np.union1d(result.support, settings.always) for result in results]
         self.support_ = reduce(COMBINE[self.multi_class_support], self.supports_)
         self.n_features_selected_ = int(self.support_.size)
@@ -270,13 +304,14 @@ class MeasureSVC(LinearModelMixin, ClassifierMixin, SparseSelectorMixin, BaseEst
         elif hasattr(self, "l0_gap_"):
             del self.l0_gap_
 
-    def _shifted(self, X: Any, y: Any) -> FloatArray:
+    def _shifted(self, X: Any, y: Any, weights: FloatArray | None) -> FloatArray:
         """The intercepts, or minus the thresholds of measures of the highest scores."""
         shifted = self._biases.copy()
         scores = None
         for problem, labels in enumerate(self._targets.labels(y)):
-            k = n_alarms(self.measure_, labels)
+            k = n_alarms(self.measure_, labels, weights)
             if k is not None:
                 scores = linear_scores(X, self.coef_) if scores is None else scores
-                shifted[problem] = -top_threshold(self._targets.sign * scores[:, problem], k)
+                of_class = self._targets.sign * scores[:, problem]
+                shifted[problem] = -top_threshold(of_class, k, weights)
         return shifted

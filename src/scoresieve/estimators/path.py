@@ -87,6 +87,7 @@ def budget_path(
     excluded_features: Any = None,
     feature_groups: Any = None,
     pos_label: Any = None,
+    sample_weight: ArrayLike | None = None,
     tol: float = 0.05,
     max_iter: int = 1000,
     max_time: float | None = None,
@@ -113,6 +114,8 @@ def budget_path(
         Columns that enter together; the budgets count groups.
     pos_label : object, optional
         The positive class; the larger label by default.
+    sample_weight : array-like of shape (n_samples,), optional
+        How often each row counts; see :meth:`scoresieve.MeasureSVC.fit`.
     tol, max_iter, max_time, callback
         As for :func:`scoresieve.solvers.path.solve_path`: ``max_iter`` holds for each budget,
         ``max_time`` for the whole path.
@@ -162,6 +165,7 @@ def budget_path(
         always=resolve_columns(always_features, n_features, names, "always_features"),
         excluded=resolve_columns(excluded_features, n_features, names, "excluded_features"),
         feature_groups=resolve_groups(feature_groups, n_features, names),
+        sample_weight=sample_weight,
         callback=callback,
     )
     _warn_of_open_gaps(budgets, results, tol)

@@ -64,6 +64,8 @@ class Measure(ABC):
 
     #: Whether ``delta`` of every cut is 0 or ``flip_values``, so that it can be stored as bits.
     flips_examples: bool = True
+    #: Whether :meth:`weighted` takes weights of any size.
+    takes_weights: bool = False
 
     @property
     @abstractmethod

@@ -75,6 +75,7 @@ class Accuracy(WeightedErrors):
     """
 
     name = "accuracy"
+    takes_weights = True
 
     def unit(self, y: FloatArray) -> float:
         """``U = n``, the number of examples."""
@@ -108,6 +109,7 @@ class BalancedAccuracy(WeightedErrors):
     """
 
     name = "balanced_accuracy"
+    takes_weights = True
 
     def costs(self, n_positive: int, n_negative: int) -> tuple[float, float]:
         """``1/2`` and ``P / (2 N)``."""

@@ -111,6 +111,7 @@ class ROCAUC(RankingMeasure):
     """
 
     name = "roc_auc"
+    takes_weights = True
 
     def score(self, y: FloatArray, scores: FloatArray) -> float:
         """``roc_auc_score`` of scikit-learn."""

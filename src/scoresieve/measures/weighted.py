@@ -39,6 +39,8 @@ class WeightedMeasure(Measure):
     """
 
     weights: FloatArray
+    #: So that a second set of weights is refused with the reason.
+    takes_weights = True
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "weights", as_weights(self.weights))
@@ -70,7 +72,7 @@ class WeightedMeasure(Measure):
         for total, members in zip(self.totals(y), ("positives", "negatives"), strict=True):
             if total <= 0:
                 raise ValueError(
-                    f"sample_weight is 0 for all {members}; give a positive weight to at least one "
+                    f"sample_weight is zero for all {members}; give a positive weight to at least one "
                     "row of each class."
                 )
 

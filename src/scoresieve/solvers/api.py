@@ -83,8 +83,8 @@ def solve(
     feature_groups : array-like of int of shape (n_features,) or list of lists, optional
         Columns that enter together; the budget counts groups.
     sample_weight : array-like of shape (n_samples,), optional
-        How often each row counts: 2 is the same as the row twice, 0 as leaving it out. For
-        ``"accuracy"``, ``"balanced_accuracy"`` and ``"roc_auc"``; other measures refuse it.
+        How often each row counts: 2 is the same as the row twice, 0 as leaving it out. Any weights
+        for ``"accuracy"``, ``"balanced_accuracy"`` and ``"roc_auc"``, whole ones for the others.
     callback : callable, optional
         Called with a :class:`~scoresieve.Progress` after each round; return True to stop.
 

@@ -60,6 +60,7 @@ def solve_path(
     always: ArrayLike | None = None,
     excluded: ArrayLike | None = None,
     feature_groups: Any = None,
+    sample_weight: ArrayLike | None = None,
     callback: Callable[[Progress], object] | None = None,
 ) -> list[SolveResult]:
     """``min_w 1/2 ||w||_B^2 + C R(X w)`` for every B in ``budgets``, in one warm-started run.
@@ -73,7 +74,7 @@ def solve_path(
 
     Parameters
     ----------
-    X, y, measure, C, tol, intercept, always, excluded, feature_groups
+    X, y, measure, C, tol, intercept, always, excluded, feature_groups, sample_weight
         As for :func:`scoresieve.solve`.
     budgets : iterable of int
         In any order. Equal ones are solved once. One above the number of columns or groups to
@@ -118,6 +119,7 @@ def solve_path(
         always=always,
         excluded=excluded,
         feature_groups=feature_groups,
+        sample_weight=sample_weight,
     )
     admissible = [min(budget, problem.norm.budget) for budget in budgets]
     with one_blas_thread():

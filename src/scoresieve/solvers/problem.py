@@ -19,6 +19,7 @@ from scoresieve._checks import check_positive, check_problem
 from scoresieve.design import Design, as_design
 from scoresieve.measures import Cut, Measure, get_measure
 from scoresieve.regularizers import BudgetNorm
+from scoresieve.solvers.row_weights import apply_weights
 
 FloatArray = NDArray[np.float64]
 
@@ -80,8 +81,9 @@ def make_problem(
 ) -> Problem:
     """The problem that the arguments of :func:`scoresieve.solve` describe, all of them checked."""
     measure = get_measure(measure)
-    if sample_weight is not None:
-        measure = measure.weighted(sample_weight)
+    X, y, weights = apply_weights(measure, X, y, sample_weight)
+    if weights is not None:
+        measure = measure.weighted(weights)
     intercept = check_positive(intercept, "intercept", or_zero=True)
     design = as_design(X, constant=intercept)
     checked = check_problem(

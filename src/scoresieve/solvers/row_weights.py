@@ -1,0 +1,105 @@
+"""Sample weights: a measure that is a sum takes them, any other sees repeated rows.
+
+    c_i copies of (x_i, y_i)   ==   (x_i, y_i) with the weight c_i
+
+Where the measure is a sum over examples or pairs, the right side is solved as it stands and any
+weights will do. Elsewhere (F1, Prec@k, ...) the left side is what a weight means, so that whole
+weights repeat rows, a weight of 0 leaves one out, and other weights have no exact meaning.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import ArrayLike, NDArray
+
+from scoresieve.design import Design
+from scoresieve.measures import Measure
+from scoresieve.measures.weighted import as_weights
+
+FloatArray = NDArray[np.float64]
+
+#: Repeated rows are made in memory, so that there may be this many times as many as before.
+MOST_COPIES = 10
+
+
+def apply_weights(
+    measure: Measure, X: Any, y: Any, sample_weight: ArrayLike | None
+) -> tuple[Any, Any, FloatArray | None]:
+    """``(X, y, c)``, or ``(X, y, None)`` with the rows repeated as often as they count.
+
+    Parameters
+    ----------
+    measure : Measure
+    X : array-like or sparse matrix of shape (n_samples, n_features), or Design
+    y : array-like or sparse matrix with n_samples rows
+    sample_weight : array-like of shape (n_samples,), optional
+
+    Returns
+    -------
+    X, y
+        As given, or with repeated rows.
+    weights : ndarray of shape (n_samples,) or None
+        For a measure that takes them.
+
+    Raises
+    ------
+    ValueError
+        If the weights are none, or the measure needs whole ones and these are not.
+    """
+    if sample_weight is None:
+        return X, y, None
+    weights = as_weights(sample_weight)
+    n_samples = _n_rows(y)
+    if weights.size != n_samples:
+        raise ValueError(
+            f"sample_weight has {weights.size} weights, but y has {n_samples} labels; give one "
+            "weight for each row."
+        )
+    if measure.takes_weights:
+        return X, y, weights
+    _check_whole(measure, weights)
+    if np.all(weights == 1.0) or _n_rows(X) != n_samples:
+        return X, y, None  # whoever joins X and y refuses another number of rows
+    rows = np.repeat(np.arange(n_samples), weights.astype(np.int64))
+    return take_rows(X, rows), take_rows(y, rows), None
+
+
+def take_rows(data: Any, rows: NDArray[np.int64]) -> Any:
+    """``data[rows]`` for arrays, lists and sparse matrices of any format."""
+    if isinstance(data, Design):
+        raise ValueError(
+            "sample_weight with this measure repeats rows of X, which a Design cannot; give X as "
+            "an array or a sparse matrix."
+        )
+    if sp.issparse(data):
+        return data.tocsr()[rows]
+    return np.asarray(data)[rows]
+
+
+def _n_rows(data: Any) -> int:
+    if isinstance(data, Design):
+        return data.n_samples
+    return data.shape[0] if hasattr(data, "shape") else len(data)
+
+
+def _check_whole(measure: Measure, weights: FloatArray) -> None:
+    """Weights that stand for repetitions that fit into memory."""
+    broken = np.flatnonzero(weights != np.floor(weights))
+    if broken.size:
+        raise ValueError(
+            f"sample_weight[{broken[0]}] is {weights[broken[0]]:g}, but {measure.name} takes whole "
+            "weights only, each as so many copies of a row: it is no sum over examples or pairs. "
+            "Round them, or use accuracy, balanced_accuracy or roc_auc."
+        )
+    total = weights.sum()
+    if total == 0:
+        raise ValueError("sample_weight is zero for all rows; give a positive weight to some.")
+    if total > MOST_COPIES * weights.size:
+        raise ValueError(
+            f"sample_weight sums to {total:.6g} for {weights.size} rows, but {measure.name} makes "
+            f"as many copies of rows, and at most {MOST_COPIES} times as many as there are. Divide "
+            "the weights by a factor, or use accuracy, balanced_accuracy or roc_auc."
+        )

@@ -1,0 +1,125 @@
+"""``MeasureSVC`` and ``budget_path`` with sample weights: whole weights are repeated rows."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.metrics import accuracy_score, roc_auc_score
+from sklearn.model_selection import GridSearchCV
+
+from scoresieve import MeasureSVC, budget_path
+from scoresieve.estimators._decision import top_threshold
+
+ANY_WEIGHTS = ["accuracy", "balanced_accuracy", "roc_auc"]
+WHOLE_WEIGHTS = ["f1", "prec@20", "rec@2p", "prbep", "average_precision"]
+
+
+def whole(n_samples, seed=0):
+    """Weights from 0 to 3, and the rows repeated so often."""
+    weights = np.random.default_rng(seed).integers(0, 4, size=n_samples)
+    return weights, np.repeat(np.arange(n_samples), weights)
+
+
+@pytest.mark.parametrize("measure", ANY_WEIGHTS + WHOLE_WEIGHTS)
+@pytest.mark.parametrize("hard", [False, True])
+def test_whole_weights_are_repeated_rows(binary, measure, hard):
+    X, y = binary
+    weights, rows = whole(len(y))
+    size = {"n_features_to_select": 3} if hard else {"budget": 3}
+    model = MeasureSVC(measure, C=5.0, tol=1e-5, **size).fit(X, y, sample_weight=weights)
+    repeated = MeasureSVC(measure, C=5.0, tol=1e-5, **size).fit(X[rows], y[rows])
+    assert_allclose(model.coef_, repeated.coef_, atol=0.02)
+    assert_allclose(model.primal_, repeated.primal_, rtol=1e-4)
+    # Training scores are tied to thresholds, so they show that these were weighted, too.
+    score = model.score(X, y, sample_weight=weights)
+    assert score == pytest.approx(model.score(X[rows], y[rows]), abs=1e-12)
+    certificate = model.certify(X, y, sample_weight=weights)
+    assert certificate.gap == pytest.approx(model.dual_gap_[0], abs=1e-9)
+
+
+@pytest.mark.parametrize("measure", ["f1", "roc_auc"])
+def test_several_classes_and_indicator_matrices(three_classes, indicators, measure):
+    for X, y in (three_classes, indicators, (indicators[0], sp.csr_matrix(indicators[1]))):
+        weights, rows = whole(X.shape[0], seed=3)
+        model = MeasureSVC(measure, budget=3, tol=1e-5).fit(X, y, sample_weight=weights)
+        repeated = MeasureSVC(measure, budget=3, tol=1e-5).fit(X[rows], y[rows])
+        assert_allclose(model.primal_, repeated.primal_, rtol=1e-4)
+        score = model.score(X, y, sample_weight=weights)
+        assert score == pytest.approx(model.score(X[rows], y[rows]), abs=1e-12)
+        for one, gap in zip(model.certify(X, y, weights), model.dual_gap_, strict=True):
+            assert one.gap == pytest.approx(gap, abs=1e-9)
+
+
+def test_scores_with_any_weights_are_those_of_scikit_learn(binary):
+    X, y = binary
+    weights = np.random.default_rng(1).uniform(0.0, 2.0, size=len(y))
+    weights[:5] = 0.0
+    model = MeasureSVC("accuracy", budget=3).fit(X, y, sample_weight=weights)
+    expected = accuracy_score(y, model.predict(X), sample_weight=weights)
+    assert model.score(X, y, weights) == pytest.approx(expected)
+    ranking = MeasureSVC("roc_auc", budget=3).fit(X, y, sample_weight=weights)
+    expected = roc_auc_score(y == "yes", ranking.decision_function(X), sample_weight=weights)
+    assert ranking.score(X, y, weights) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("k", [1.0, 2.5, 4.0, 7.0])
+def test_threshold_of_weighted_scores(k):
+    scores, weights = np.array([0.3, 2.0, -1.0, 0.7, 5.0]), np.array([1.0, 2.0, 2.0, 0.5, 1.5])
+    threshold = top_threshold(scores, k, weights)
+    reached = np.cumsum(weights[np.argsort(-scores)])
+    # Copies of a score are tied, so that all of them are above or none.
+    assert weights[scores > threshold].sum() == max([0.0, *reached[reached <= k]])
+
+
+def test_threshold_with_whole_weights_is_that_of_repeated_scores():
+    rng = np.random.default_rng(2)
+    scores, weights = rng.integers(0, 6, size=30) / 4.0, rng.integers(0, 4, size=30)
+    for k in range(1, weights.sum() + 1):
+        expected = top_threshold(np.repeat(scores, weights), k)
+        assert top_threshold(scores, float(k), weights.astype(float)) == expected
+
+
+@pytest.mark.parametrize("measure", ["roc_auc", "accuracy", "f1"])
+def test_a_warm_start_needs_the_same_weights(binary, measure):
+    X, y = binary
+    weights, _ = whole(len(y))
+    model = MeasureSVC(measure, budget=3, warm_start=True, tol=1e-3)
+    rounds = model.fit(X, y, sample_weight=weights).n_iter_[0]
+    assert model.fit(X, y, sample_weight=weights).n_iter_[0] < rounds
+    other = weights + 1
+    warm = model.fit(X, y, sample_weight=other)
+    cold = MeasureSVC(measure, budget=3, tol=1e-3).fit(X, y, sample_weight=other)
+    assert_array_equal(warm.coef_, cold.coef_)
+
+
+@pytest.mark.parametrize("measure", ["accuracy", "f1"])
+def test_the_path_takes_weights(binary, measure):
+    X, y = binary
+    weights, rows = whole(len(y))
+    path = budget_path(X, y, [2, 5], measure=measure, sample_weight=weights, tol=1e-4)
+    repeated = budget_path(X[rows], y[rows], [2, 5], measure=measure, tol=1e-4)
+    assert_allclose(path.primal, repeated.primal, rtol=1e-3)
+
+
+def test_grid_search_passes_weights_on(binary):
+    X, y = binary
+    weights, _ = whole(len(y))
+    search = GridSearchCV(MeasureSVC("accuracy", budget=3), {"C": [0.1, 1.0]}, cv=3)
+    assert search.fit(X, y, sample_weight=weights).best_estimator_.n_features_selected_ > 0
+
+
+def test_errors(binary):
+    X, y = binary
+    with pytest.raises(ValueError, match=r"sample_weight\[0\] is 0.5, but f1 takes whole weights"):
+        MeasureSVC("f1").fit(X, y, sample_weight=np.full(len(y), 0.5))
+    with pytest.raises(ValueError, match="has 3 weights, but y has 80 labels"):
+        MeasureSVC("accuracy").fit(X, y, sample_weight=[1.0, 1.0, 1.0])
+    with pytest.raises(ValueError, match="it needs at least two classes"):
+        MeasureSVC("f1").fit(X, y, sample_weight=(y == "yes").astype(int))
+    with pytest.raises(ValueError, match="sample_weight is zero for all negatives"):
+        MeasureSVC("accuracy").fit(X, y, sample_weight=(y == "yes").astype(int))
+    model = MeasureSVC("f1").fit(X, y)
+    with pytest.raises(ValueError, match="takes whole weights only"):
+        model.score(X, y, sample_weight=np.full(len(y), 0.5))
