@@ -169,8 +169,8 @@ def check_count(value: Any, name: str) -> int:
     return int(value)
 
 
-def check_budget(budget: Any, n_units: int) -> int:
-    """The budget, lowered to ``n_units`` with a warning where it is larger."""
+def check_budget(budget: Any, n_units: int, *, stacklevel: int = 5) -> int:
+    """The budget, lowered to ``n_units`` with a warning, at the user's line, where it is larger."""
     budget = check_count(budget, "budget")
     if budget <= n_units:
         return budget
@@ -178,7 +178,7 @@ def check_budget(budget: Any, n_units: int) -> int:
         f"budget={budget} is more than the {n_units} columns or groups that can be selected; "
         f"budget={n_units} is used, so that all of them may enter.",
         UserWarning,
-        stacklevel=5,
+        stacklevel=stacklevel,
     )
     return n_units
 
@@ -233,15 +233,28 @@ def check_columns(columns: Any, n_features: int, name: str) -> IntArray:
     return np.unique(columns).astype(np.int64)
 
 
-def check_disjoint(always: IntArray, excluded: IntArray, n_features: int) -> None:
-    """Refuse columns that are in both lists, and an exclusion of every column."""
+def check_disjoint(
+    always: IntArray, excluded: IntArray, n_features: int, *, suffix: str = ""
+) -> None:
+    """Refuse columns that are in both lists, and an exclusion of every column.
+
+    Parameters
+    ----------
+    always, excluded : ndarray of int
+    n_features : int
+    suffix : str
+        What the names of the two arguments end with.
+    """
     both = np.intersect1d(always, excluded)
     if both.size:
         raise ValueError(
-            f"column {both[0]} is in always and in excluded; remove it from one of them."
+            f"column {both[0]} is in always{suffix} and in excluded{suffix}; remove it from one of "
+            "them."
         )
     if excluded.size == n_features:
-        raise ValueError(f"excluded holds all {n_features} columns of X; leave at least one.")
+        raise ValueError(
+            f"excluded{suffix} holds all {n_features} columns of X; leave at least one."
+        )
 
 
 def check_groups(feature_groups: Any, n_features: int) -> IntArray | None:

@@ -165,3 +165,11 @@ def test_budgets_above_the_columns_are_lowered(binary):
         path = budget_path(X, y, (b for b in (2, 100)), C=0.5)
     assert_array_equal(path.budgets, [2, 100])
     assert np.all(path.gap <= 0.05)
+
+
+def test_errors_name_the_arguments_of_the_path(binary):
+    X, y = binary
+    with pytest.raises(ValueError, match="column 1 is in always_features and in excluded_features"):
+        budget_path(X, y, [2], always_features=[1], excluded_features=[1, 2])
+    with pytest.raises(ValueError, match="excluded_features holds all 20 columns"):
+        budget_path(X, y, [2], excluded_features=range(20))

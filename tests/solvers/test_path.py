@@ -14,7 +14,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from scoresieve import Status, solve
 from scoresieve.solvers import path as path_module
-from scoresieve.solvers.path import PathPool, solve_path
+from scoresieve.solvers.cut_pool import CutPool
+from scoresieve.solvers.path import keep_heavy_cuts, narrow, solve_path
 from scoresieve.solvers.problem import make_problem
 
 BUDGETS = [1, 2, 4]
@@ -158,12 +159,12 @@ def test_pool_after_a_change_equals_one_made_anew(data, columns):
     full = replace(problem, norm=problem.norm.with_budget(problem.norm.n_units))
     rng = np.random.default_rng(0)
     cuts = [problem.cut(rng.normal(size=y.size)) for _ in range(5)]
-    pool = PathPool(full)
+    pool = CutPool(full)
     pool.add_columns(np.flatnonzero(full.norm.unit_of >= 0))
     for cut in cuts:
         assert pool.add(cut)
     pool.turn_to(problem)
-    fresh = PathPool(problem)
+    fresh = CutPool(problem)
     fresh.add_columns(pool.columns)
     for cut in cuts:
         fresh.add(cut)
@@ -184,12 +185,12 @@ def test_heavy_cuts_are_kept(data, monkeypatch):
 
     def kept_with(share, alpha):
         monkeypatch.setattr(path_module, "SHARE_OF_CUTS", share)
-        pool = PathPool(problem)
+        pool = CutPool(problem)
         pool.add_columns(np.arange(10))
         for cut in cuts:
             assert pool.add(cut)
         rows = pool.matrix.copy()
-        pool.keep_heavy_cuts(pool.dual_point(np.array(alpha)))
+        keep_heavy_cuts(pool, pool.dual_point(np.array(alpha)))
         assert pool.gram.shape == (len(pool), len(pool))
         return [k for k, row in enumerate(rows) if row.tolist() in pool.matrix.tolist()]
 
@@ -207,7 +208,7 @@ def test_narrowing_keeps_the_largest_units_and_those_always_in(data, monkeypatch
     cut = problem.cut(np.zeros(y.size))
 
     def filled():
-        pool = PathPool(problem)
+        pool = CutPool(problem)
         pool.add_columns(np.arange(30))
         pool.add(cut)
         return pool
@@ -216,7 +217,7 @@ def test_narrowing_keeps_the_largest_units_and_those_always_in(data, monkeypatch
     w = np.zeros(31)
     w[[0, 7, 12, 13, 20, 25, 29]] = [0.01, 0.1, 5.0, -6.0, 7.0, 8.0, 0.2]
     chosen = pool.columns[[12, 13, 20, 25, 29]]
-    pool.narrow(w)
+    narrow(pool, w)
     assert_array_equal(pool.columns, [4, 30, *chosen])
     values = np.column_stack([X, np.ones(y.size)])[:, pool.columns]
     assert_allclose(pool.matrix[0], values.T @ cut.delta)
@@ -225,7 +226,7 @@ def test_narrowing_keeps_the_largest_units_and_those_always_in(data, monkeypatch
     assert_array_equal(pool.norm.always, [0, 1])
 
     untouched = filled()
-    untouched.narrow(np.zeros(31))
+    narrow(untouched, np.zeros(31))
     assert untouched.columns.size == 31
 
 

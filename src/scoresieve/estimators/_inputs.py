@@ -14,9 +14,11 @@ from scoresieve._checks import (
     check_C,
     check_columns,
     check_count,
+    check_disjoint,
     check_groups,
     check_positive,
 )
+from scoresieve.estimators._progress import WRAPPERS_OF_FIT
 from scoresieve.measures import Measure, get_measure
 
 IntArray = NDArray[np.int64]
@@ -69,9 +71,9 @@ def resolve_settings(estimator: Any, n_features: int, names: Any = None) -> Prob
     intercept = 0.0
     if estimator.fit_intercept:
         intercept = check_positive(estimator.intercept_scaling, "intercept_scaling")
-    always = resolve_columns(estimator.always_features, n_features, names, "always_features")
-    excluded = resolve_columns(estimator.excluded_features, n_features, names, "excluded_features")
-    _check_disjoint(always, excluded, n_features)
+    always, excluded = resolve_sets(
+        estimator.always_features, estimator.excluded_features, n_features, names
+    )
     groups = resolve_groups(estimator.feature_groups, n_features, names)
     selectable = np.ones(n_features, dtype=bool)
     selectable[always] = selectable[excluded] = False
@@ -85,6 +87,16 @@ def resolve_settings(estimator: Any, n_features: int, names: Any = None) -> Prob
         excluded=excluded,
         feature_groups=groups,
     )
+
+
+def resolve_sets(
+    always_features: Any, excluded_features: Any, n_features: int, names: Any = None
+) -> tuple[IntArray, IntArray]:
+    """Sorted numbers of the columns that are always in, and of those that never are."""
+    always = resolve_columns(always_features, n_features, names, "always_features")
+    excluded = resolve_columns(excluded_features, n_features, names, "excluded_features")
+    check_disjoint(always, excluded, n_features, suffix="_features")
+    return always, excluded
 
 
 def resolve_budget(budget: Any, n_features_to_select: Any, n_units: int) -> int:
@@ -107,7 +119,9 @@ def resolve_budget(budget: Any, n_features_to_select: Any, n_units: int) -> int:
                 "n_features_to_select is a guarantee, budget lets more features in at less weight."
             )
     if budget is not None:
-        return check_budget(budget, n_units) if n_units else check_count(budget, "budget")
+        if not n_units:
+            return check_count(budget, "budget")
+        return check_budget(budget, n_units, stacklevel=5 + WRAPPERS_OF_FIT)
     return max(1, min(DEFAULT_BUDGET if k is None else k, n_units))
 
 
@@ -170,17 +184,3 @@ def resolve_groups(feature_groups: Any, n_features: int, names: Any) -> IntArray
             groups.append(group)
         feature_groups = groups
     return check_groups(feature_groups, n_features)
-
-
-def _check_disjoint(always: IntArray, excluded: IntArray, n_features: int) -> None:
-    """Refuse columns that are in both lists, and an exclusion of every column."""
-    both = np.intersect1d(always, excluded)
-    if both.size:
-        raise ValueError(
-            f"column {both[0]} is in always_features and in excluded_features; remove it from one "
-            "of them."
-        )
-    if excluded.size == n_features:
-        raise ValueError(
-            f"excluded_features holds all {n_features} columns of X; leave at least one."
-        )

@@ -14,7 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_array, check_consistent_length, column_or_1d
 
 from scoresieve._checks import check_positive
-from scoresieve.estimators._inputs import resolve_columns, resolve_groups
+from scoresieve.estimators._inputs import resolve_groups, resolve_sets
 from scoresieve.estimators._targets import read_targets
 from scoresieve.measures import Measure
 from scoresieve.solvers.path import check_budgets, solve_path
@@ -152,6 +152,7 @@ def budget_path(
         )
     intercept = check_positive(intercept_scaling, "intercept_scaling") if fit_intercept else 0.0
     n_features, budgets = X.shape[1], check_budgets(budgets)
+    always, excluded = resolve_sets(always_features, excluded_features, n_features, names)
     results = solve_path(
         X,
         next(targets.labels(y)),
@@ -162,8 +163,8 @@ def budget_path(
         max_iter=max_iter,
         max_time=max_time,
         intercept=intercept,
-        always=resolve_columns(always_features, n_features, names, "always_features"),
-        excluded=resolve_columns(excluded_features, n_features, names, "excluded_features"),
+        always=always,
+        excluded=excluded,
         feature_groups=resolve_groups(feature_groups, n_features, names),
         sample_weight=sample_weight,
         callback=callback,

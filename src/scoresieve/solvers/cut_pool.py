@@ -130,16 +130,50 @@ class CutPool:
         """``R >= offsets + t * slopes`` on the segment w + t dw, one line a cut."""
         return self.losses - self.matrix @ w, -(self.matrix @ dw)
 
+    def weights_of(self, dual_point: DualPoint) -> FloatArray:
+        """The weight of each cut in a dual point, 0 for those that are not in it."""
+        weights = {
+            packed.tobytes(): float(weight)
+            for packed, weight in zip(dual_point.cuts, dual_point.alpha, strict=True)
+        }
+        return np.array([weights.get(packed.tobytes(), 0.0) for packed in self._packed])
+
     def drop_idle(self, alpha: FloatArray, patience: int) -> FloatArray:
         """Drop cuts without weight for ``patience`` rounds; the weights of those that stay."""
         used = alpha > 1e-6 * max(float(alpha.max()), np.finfo(float).tiny)
         self._idle = np.where(used, 0, self._idle + 1)
         keep = np.flatnonzero(self._idle < patience)
+        self.keep_cuts(keep)
+        return alpha[keep]
+
+    def keep_cuts(self, keep: IntArray) -> None:
+        """Drop all cuts but these, given by their sorted numbers."""
         if keep.size == len(self):
-            return alpha
+            return
         self._packed = [self._packed[k] for k in keep]
         self._seen = {packed.tobytes() for packed in self._packed}
         self._rows[: keep.size] = self._rows[keep]
         self.losses, self._idle = self.losses[keep], self._idle[keep]
         self.gram = self.gram[np.ix_(keep, keep)]
-        return alpha[keep]
+
+    def keep_columns(self, places: IntArray) -> None:
+        """Drop all working columns but those at these sorted places.
+
+        The columns that are always in must be among them.
+        """
+        self.columns = self.columns[places]
+        self.block = self.block.as_design().columns(places)
+        self.norm = self._problem.norm.restrict(self.columns)
+        self._rows = np.ascontiguousarray(self._rows[:, places])
+        self._renew_gram()
+
+    def turn_to(self, problem: Problem) -> None:
+        """Go over to a problem that differs from the present one in its budget alone."""
+        self._problem = problem
+        self.norm = problem.norm.restrict(self.columns)
+        self.covers_all = problem.norm.n_units <= problem.norm.budget
+        self._renew_gram()
+
+    def _renew_gram(self) -> None:
+        fixed = self._fixed_part(self.matrix)
+        self.gram = fixed @ fixed.T

@@ -147,7 +147,7 @@ def _descend(
     intercept: float,
 ) -> dict[int, SolveResult]:
     """Solve for budgets in descending order, each from the state that the last one left."""
-    start, pool = perf_counter(), PathPool(problem)
+    start, pool = perf_counter(), CutPool(problem)
     warm = Continuation(pool)
     solved = {}
     result = None
@@ -164,65 +164,40 @@ def _descend(
     return solved
 
 
-def _go_over(pool: PathPool, problem: Problem, last: SolveResult, intercept: float) -> Continuation:
+def _go_over(pool: CutPool, problem: Problem, last: SolveResult, intercept: float) -> Continuation:
     """Make the pool that the last fit left ready for the next problem."""
     w = last.w if intercept == 0.0 else np.append(last.w, last.intercept / intercept)
-    pool.keep_heavy_cuts(last.dual_point)
+    keep_heavy_cuts(pool, last.dual_point)
     pool.turn_to(problem)
-    pool.narrow(w[pool.columns])
+    narrow(pool, w[pool.columns])
     return Continuation(pool, w[pool.columns])
 
 
-class PathPool(CutPool):
-    """``A = [X_S^T delta_k]_k`` and ``q``, kept while the budget of the problem changes."""
+def keep_heavy_cuts(pool: CutPool, dual_point: DualPoint) -> None:
+    """Drop the cuts beyond those that hold most of a dual point's weight; all stay if it is 0."""
+    alpha = pool.weights_of(dual_point)
+    order = np.argsort(-alpha, kind="stable")
+    total = np.cumsum(alpha[order])
+    if total[-1] <= 0.0:
+        return
+    n_heavy = int(np.searchsorted(total, SHARE_OF_CUTS * total[-1])) + 1
+    pool.keep_cuts(np.sort(order[:n_heavy]))
 
-    def keep_heavy_cuts(self, dual_point: DualPoint) -> None:
-        """Drop the cuts beyond those that hold most of a dual point's weight; all stay if it is 0.
 
-        Parameters
-        ----------
-        dual_point : DualPoint
-            Of the last fit.
-        """
-        weights = {
-            packed.tobytes(): float(weight)
-            for packed, weight in zip(dual_point.cuts, dual_point.alpha, strict=True)
-        }
-        alpha = np.array([weights.get(packed.tobytes(), 0.0) for packed in self._packed])
-        order = np.argsort(-alpha, kind="stable")
-        total = np.cumsum(alpha[order])
-        if total[-1] <= 0.0:
-            return
-        heavy = np.zeros(alpha.size)
-        heavy[order[: int(np.searchsorted(total, SHARE_OF_CUTS * total[-1])) + 1]] = 1.0
-        self.drop_idle(heavy, patience=1)
+def narrow(pool: CutPool, w: FloatArray) -> None:
+    """Leave out working columns with small weights where more than half of them can go.
 
-    def turn_to(self, problem: Problem) -> None:
-        """Go over to a problem that differs from the present one in its budget alone."""
-        self._problem = problem
-        self.norm = problem.norm.restrict(self.columns)
-        self.covers_all = problem.norm.n_units <= problem.norm.budget
-        fixed = self._fixed_part(self.matrix)
-        self.gram = fixed @ fixed.T
-
-    def narrow(self, w: FloatArray) -> None:
-        """Leave out working columns with small weights where more than half of them can go.
-
-        Parameters
-        ----------
-        w : ndarray of shape (n_working,)
-            Weights of the last fit. Without any, all columns stay.
-        """
-        n_units = UNITS_PER_BUDGET * self.norm.budget + MORE_UNITS
-        chosen = self.norm.with_budget(n_units).top_columns(w)
-        places = np.union1d(self.norm.always, chosen)
-        if chosen.size == 0 or 2 * places.size > self.columns.size:
-            return
-        # Places are sorted, so that the columns that are always in stay the first ones.
-        self.columns = self.columns[places]
-        self.block = self.block.as_design().columns(places)
-        self.norm = self._problem.norm.restrict(self.columns)
-        self._rows = np.ascontiguousarray(self._rows[:, places])
+    Parameters
+    ----------
+    pool : CutPool
+    w : ndarray of shape (n_working,)
+        Weights of the last fit. Without any, all columns stay.
+    """
+    n_units = UNITS_PER_BUDGET * pool.norm.budget + MORE_UNITS
+    chosen = pool.norm.with_budget(n_units).top_columns(w)
+    places = np.union1d(pool.norm.always, chosen)
+    if chosen.size and 2 * places.size <= pool.columns.size:
+        pool.keep_columns(places)
 
 
 class _StopsForGood:
