@@ -13,7 +13,7 @@ PLOT := $(VENV)/.plot-installed
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-quick lint format clean distclean
+.PHONY: help demo test test-quick test-matrix lint format clean distclean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
@@ -27,6 +27,9 @@ test: lint ## style checks, then every test, with the slow ones and the doctests
 test-quick: $(DEV) ## the tests that take less than about two seconds each
 	$(BIN)/python -m pytest -m "not slow"
 
+test-matrix: ## the tests on the oldest and newest Python and scikit-learn; PYTEST="-m 'not slow'" for less
+	$(PYTHON) tools/test_matrix.py $(PYTHONS) --pytest="$(PYTEST)"
+
 lint: $(DEV) ## style checks only
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -37,10 +40,10 @@ format: $(DEV) ## rewrite the files in the project's style
 
 clean: ## remove caches and build products, keep .venv
 	rm -rf build dist demo_output .pytest_cache .ruff_cache .hypothesis
-	find . -path ./$(VENV) -prune -o -name __pycache__ -type d -prune -exec rm -rf {} +
+	find . -path './$(VENV)*' -prune -o -name __pycache__ -type d -prune -exec rm -rf {} +
 
-distclean: clean ## remove .venv, too
-	rm -rf $(VENV)
+distclean: clean ## remove the environments, too
+	rm -rf $(VENV) .venv-matrix
 
 $(READY):
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
