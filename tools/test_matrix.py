@@ -3,8 +3,8 @@
     {oldest, newest Python}  x  {scikit-learn 1.6, newest release}
 
 Each pair gets an environment of its own under ``.venv-matrix``, which later runs use again. Pythons
-are those named on the command line, or else the oldest and the newest ``python3.N`` that are 3.11 or
-newer, on the PATH or among pyenv's versions, and start.
+are those named on the command line, or else the oldest and the newest ``python3.N``, 3.11 or newer,
+that is on the PATH or among pyenv's versions and starts.
 """
 
 from __future__ import annotations
