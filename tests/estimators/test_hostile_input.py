@@ -110,7 +110,7 @@ def test_before_the_fit_and_with_other_columns(binary, method):
     with pytest.raises(NotFittedError):
         getattr(MeasureSVC(), method)(X)
     model = MeasureSVC(budget=3).fit(X, y)
-    with pytest.raises(ValueError, match="19 features.*20"):
+    with pytest.raises(ValueError, match=r"19 features.*20"):
         getattr(model, method)(X[:, :19])
 
 
