@@ -12,9 +12,11 @@ from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import validate_data
 
 from scoresieve.estimators._decision import linear_scores, n_alarms, top_threshold
+from scoresieve.estimators._export import LinearExportMixin
 from scoresieve.estimators._fit import PreviousFit, fit_binary, warn_about
 from scoresieve.estimators._inputs import ProblemSettings, resolve_settings
 from scoresieve.estimators._linear_model import LinearModelMixin
+from scoresieve.estimators._persistence import PersistenceMixin
 from scoresieve.estimators._progress import CallbackMixin, FitTasks, Reporter, with_callbacks
 from scoresieve.estimators._selector import SparseSelectorMixin
 from scoresieve.estimators._targets import Targets, read_targets, same_labels
@@ -31,7 +33,13 @@ COMBINE = {"union": np.union1d, "intersection": np.intersect1d}
 
 
 class MeasureSVC(
-    LinearModelMixin, CallbackMixin, ClassifierMixin, SparseSelectorMixin, BaseEstimator
+    LinearModelMixin,
+    LinearExportMixin,
+    PersistenceMixin,
+    CallbackMixin,
+    ClassifierMixin,
+    SparseSelectorMixin,
+    BaseEstimator,
 ):
     """``min_w 1/2 ||w||_B^2 + C R(X w)``: a sparse linear model for the measure you report.
 
