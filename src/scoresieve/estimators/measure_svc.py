@@ -67,8 +67,10 @@ class MeasureSVC(
     n_features_to_select : int, optional
         k: a model with at most k features (or groups) for each class, besides ``always_features``.
         ``l0_gap_`` bounds how far it is from the best model of that size.
-    C : float, default=1.0
-        Weight of the risk. For F1 on text 1 to 100 is the useful range.
+    C : float, default=30.0
+        Weight of the risk. For F1 on text 3 to 100 is the useful range; the default is within a
+        point of the best C for most classes of four text sets, see ``benchmarks/RESULTS.md``.
+        Accuracy sums the risk over all rows, not over the positives, and wants a smaller C.
     fit_intercept : bool, default=True
     intercept_scaling : float, default=1.0
         Value of the constant column whose weight is the intercept; the larger, the less the
@@ -145,7 +147,7 @@ class MeasureSVC(
         *,
         budget: int | None = None,
         n_features_to_select: int | None = None,
-        C: float = 1.0,
+        C: float = 30.0,
         fit_intercept: bool = True,
         intercept_scaling: float = 1.0,
         always_features: ArrayLike | None = None,

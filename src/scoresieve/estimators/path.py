@@ -80,7 +80,7 @@ def budget_path(
     budgets: Iterable[int],
     *,
     measure: str | Measure = "f1",
-    C: float = 1.0,
+    C: float = 30.0,
     fit_intercept: bool = True,
     intercept_scaling: float = 1.0,
     always_features: Any = None,
