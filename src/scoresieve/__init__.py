@@ -9,7 +9,14 @@ A measure, a regulariser and a design matrix; a solver joins them; a certificate
 from importlib.metadata import PackageNotFoundError, version
 
 from scoresieve.certificate import Certificate, certify
-from scoresieve.estimators import BudgetPath, MeasureSVC, budget_path, selection_frequency
+from scoresieve.estimators import (
+    BudgetPath,
+    MeasureSVC,
+    MeasureSVCCV,
+    budget_path,
+    load,
+    selection_frequency,
+)
 from scoresieve.measures import Measure, get_measure
 from scoresieve.solvers import DualPoint, Progress, SolveResult, Status, solve
 
@@ -24,12 +31,14 @@ __all__ = [
     "DualPoint",
     "Measure",
     "MeasureSVC",
+    "MeasureSVCCV",
     "Progress",
     "SolveResult",
     "Status",
     "budget_path",
     "certify",
     "get_measure",
+    "load",
     "selection_frequency",
     "solve",
 ]

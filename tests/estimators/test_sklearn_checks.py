@@ -13,8 +13,8 @@ ESTIMATORS = [
     MeasureSVC(measure="accuracy", n_features_to_select=3),
     MeasureSVC(measure="prbep", tol=0.2),
     MeasureSVC(measure="roc_auc", tol=0.2),
-    MeasureSVCCV(budgets=[1, 2], Cs=[1.0, 5.0], cv=3, tol=0.2),
-    MeasureSVCCV(measure="accuracy", n_features_to_select=[1, 2], Cs=[1.0], cv=3, refit="1se"),
+    MeasureSVCCV("balanced_accuracy", budgets=[1, 2], Cs=[10.0], cv=2),
+    MeasureSVCCV("accuracy", n_features_to_select=[1, 2], Cs=[10.0], cv=2, refit="1se"),
 ]
 
 #: Both fits are certified to be within the tolerance of one and the same optimum.

@@ -1,0 +1,188 @@
+"""Scores of rows that a model never saw, for all budgets of one C in one job.
+
+s_f(B, C) = measure on part f of the model (B, C) that was fitted on all other parts
+"""
+
+from __future__ import annotations
+
+import numbers
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
+from time import perf_counter
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+
+from scoresieve.estimators._decision import measure_score
+from scoresieve.estimators._fit import PreviousFit, fit_binary
+from scoresieve.estimators._inputs import ProblemSettings
+from scoresieve.estimators._progress import Reporter
+from scoresieve.estimators._splits import LabelledData, Split, measure_of_part
+from scoresieve.estimators.measure_svc import MeasureSVC
+from scoresieve.measures import Measure
+from scoresieve.solvers.path import solve_path
+from scoresieve.solvers.result import SolveResult
+from scoresieve.solvers.tracker import Limits
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+Scorer = Callable[..., float]
+
+
+@dataclass(frozen=True, eq=False)
+class PathScores:
+    """One row for each budget of a path that was fitted on the training part of one split.
+
+    Attributes
+    ----------
+    scores : ndarray of shape (n_budgets,)
+        Of the held-out rows.
+    n_features : ndarray of int of shape (n_budgets,)
+    seconds : ndarray of shape (n_budgets,)
+        Of the solver.
+    gaps : ndarray of shape (n_budgets, n_problems)
+        Certified relative gaps of fits that stopped before their tolerance; 0 for all others.
+    """
+
+    scores: FloatArray
+    n_features: IntArray
+    seconds: FloatArray
+    gaps: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class PathJob:
+    """``s_f(B, C)`` for all B, one part f and one C.
+
+    Attributes
+    ----------
+    models : list of MeasureSVC
+        Not fitted. They differ in their budget, or in their number of features.
+    settings : ProblemSettings
+        Of the models and all rows; the budget is any.
+    split : Split
+    scorer : callable or None
+        ``scorer(model, X, y)``, with sample_weight if there are weights; None for the measure.
+    name : str or None
+        For a line on stderr when the job is done; None for no line.
+    """
+
+    models: list[MeasureSVC]
+    settings: ProblemSettings
+    split: Split
+    scorer: Scorer | None = None
+    name: str | None = None
+
+    def run(self, data: LabelledData) -> PathScores:
+        """Fit on the training part of the data, score the held-out part."""
+        begin = perf_counter()
+        train, test = data.rows(self.split.train), data.rows(self.split.test)
+        of_test = measure_of_part(self.settings.measure, test, data)
+        settings = replace(
+            self.settings, measure=measure_of_part(self.settings.measure, train, data)
+        )
+        train = train.counted(settings.measure)
+        budgets = [model.n_features_to_select or model.budget for model in self.models]
+        problems = [
+            fit_budgets(train, labels, budgets, settings, self.models[0])
+            for labels in train.targets.labels(train.y)
+        ]
+        scores, n_features = [], []
+        for model, budget, *results in zip(self.models, budgets, *problems, strict=True):
+            fitted = as_fitted(model, train, replace(settings, budget=budget), results)
+            n_features.append(fitted.n_features_selected_)
+            scores.append(self._score(fitted, test, of_test))
+        if self.name is not None:
+            seconds = perf_counter() - begin
+            sys.stderr.write(
+                f"[MeasureSVCCV] {self.name}: scores {min(scores):.3f} to {max(scores):.3f}, "
+                f"{seconds:.1f} s\n"
+            )
+        return _collect(scores, n_features, problems)
+
+    def _score(self, model: MeasureSVC, test: LabelledData, measure: Measure) -> float:
+        """The measure of the model, or what the scorer says."""
+        if self.scorer is None:
+            decision = model.decision_function(test.X)
+            return measure_score(measure, test.targets, test.y, decision, test.weights)
+        weights = {} if test.weights is None else {"sample_weight": test.weights}
+        score = self.scorer(model, test.X, test.y, **weights)
+        if not isinstance(score, numbers.Real) or not np.isfinite(score):
+            raise ValueError(
+                f"scoring gave {score!r} for a held-out part; it must give one finite number. Use "
+                "a scorer that is defined on every test part of cv."
+            )
+        return float(score)
+
+
+def _collect(scores: list, n_features: list, problems: list[list[SolveResult]]) -> PathScores:
+    """Lists of numbers by budget, and results by problem and budget, as arrays by budget."""
+    seconds = [[sum(result.timings.values()) for result in results] for results in problems]
+    gaps = [
+        [0.0 if result.status.reached_tolerance else result.gap for result in results]
+        for results in problems
+    ]
+    return PathScores(
+        np.array(scores),
+        np.array(n_features, dtype=np.int64),
+        np.sum(seconds, axis=0),
+        np.transpose(gaps),
+    )
+
+
+def fit_budgets(
+    data: LabelledData,
+    labels: FloatArray,
+    budgets: list[int],
+    settings: ProblemSettings,
+    model: MeasureSVC,
+) -> list[SolveResult]:
+    """One binary fit for each budget: a path, or hard budgets that start from those of a path.
+
+    Parameters
+    ----------
+    data : LabelledData
+        With the rows repeated, if the measure takes no weights.
+    labels : ndarray of shape (n_samples,)
+        Of one problem, in {-1, +1}.
+    budgets : list of int
+    settings : ProblemSettings
+        Its budget is not used.
+    model : MeasureSVC
+        For the solver, its limits, and whether the budgets are hard.
+    """
+    silent = Reporter("MeasureSVCCV", "", verbose=False)
+    limits = Limits(model.tol, model.max_iter, model.max_time, silent)
+    hard = model.n_features_to_select is not None
+    weights = {"sample_weight": data.weights}
+    fit = partial(
+        fit_binary, data.X, labels, limits=limits, solver=model.solver, hard=hard, **weights
+    )
+    single = [replace(settings, budget=budget) for budget in budgets]
+    if model.solver != "bundle":
+        return [fit(settings=each) for each in single]
+    arguments = settings.arguments() | vars(limits) | weights
+    del arguments["budget"]
+    path = solve_path(data.X, labels, budgets, **arguments)
+    if not hard:
+        return path
+    fits = []
+    for each, relaxed in zip(single, path, strict=True):
+        start = PreviousFit(relaxed.w, relaxed.intercept, relaxed.dual_point)
+        result = fit(settings=each, previous=start)
+        timings = result.timings | {"path": sum(relaxed.timings.values())}
+        fits.append(replace(result, timings=timings))
+    return fits
+
+
+def as_fitted(
+    model: MeasureSVC, data: LabelledData, settings: ProblemSettings, results: list[SolveResult]
+) -> MeasureSVC:
+    """A copy with the attributes that ``fit`` would set, from results that it did not make."""
+    model = clone(model)
+    model.n_features_in_ = data.X.shape[1]
+    model._store(data.X, data.y, data.weights, data.targets, settings, results)
+    return model

@@ -1,0 +1,364 @@
+"""``MeasureSVCCV``: MeasureSVC with the number of features and C chosen by cross-validation."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics import get_scorer
+from sklearn.utils.parallel import Parallel, delayed
+from sklearn.utils.validation import validate_data
+
+from scoresieve.estimators._cross_validation import PathJob, PathScores
+from scoresieve.estimators._inputs import ProblemSettings, resolve_settings
+from scoresieve.estimators._linear_model import LinearModelMixin
+from scoresieve.estimators._model_choice import (
+    check_Cs,
+    check_refit,
+    check_sizes,
+    choose,
+    default_budgets,
+    lower_sizes,
+    tabulate,
+)
+from scoresieve.estimators._selector import SparseSelectorMixin
+from scoresieve.estimators._splits import LabelledData, Split, check_scorable, make_splits
+from scoresieve.estimators._targets import read_targets
+from scoresieve.estimators.measure_svc import COMBINE, MeasureSVC
+from scoresieve.measures import Measure
+from scoresieve.measures.weighted import as_weights
+from scoresieve.solvers.api import check_solver
+from scoresieve.solvers.row_weights import apply_weights
+from scoresieve.solvers.tracker import Limits
+
+#: Private attributes of a fitted model, see :class:`LinearModelMixin`.
+STATE = ("_targets", "_settings", "_biases", "_dual_points")
+
+
+class MeasureSVCCV(LinearModelMixin, ClassifierMixin, SparseSelectorMixin, BaseEstimator):
+    """``argmax_{B, C} (1/F) sum_f s_f(B, C)``, then ``MeasureSVC`` with these B and C on all rows.
+
+    ``s_f(B, C)`` is the measure, on part f of the rows, of the model that was fitted on all other
+    parts: features are selected anew for each f, so that no score is of rows that a selection has
+    seen.
+
+    Conventions
+    -----------
+    * All budgets of one part and one C are one warm-started path, see
+      :func:`scoresieve.budget_path`. Its models are certified to ``tol`` like single ones.
+    * With several classes or an indicator matrix, one B and one C serve all classes. They are
+      chosen by the mean score over the classes, as ``MeasureSVC.score`` has it.
+    * A number of alarms, as in ``measure="prec@100"``, is about all rows given to ``fit``. A part
+      gets its share: of 1000 rows, 800 that train ask for the 80 highest scores and 200 that are
+      held out for the 20 highest. ``"prec@2p"`` and the like need no such care.
+    * Models without features are points of the grid like others.
+    * Identical inputs give identical bits, for every ``n_jobs``.
+
+    Parameters
+    ----------
+    measure : str or Measure, default="f1"
+        What to optimise: ``"f1"``, ``"prec@100"``, ``"rec@2p"``, ``"prbep"``, ``"roc_auc"``, ...
+    budgets : list of int, optional
+        Values of B to choose from, at most the number of features. By default 2, 5, 10, 20, 50,
+        100 and 200.
+    n_features_to_select : list of int, optional
+        Instead of budgets, numbers k of features to choose from: models with at most k features.
+    Cs : int or list of float, default=(1.0, 10.0, 100.0)
+        Values of C to choose from, or how many from 1 to 100 in equal ratios.
+    cv : int, splitter or iterable of (train, test), optional
+        As in scikit-learn: 5 parts by default, stratified unless y is an indicator matrix.
+    scoring : str or callable, optional
+        What to choose by, as in scikit-learn; the measure by default.
+    refit : {"best", "1se"}, default="best"
+        ``"best"`` takes the highest mean score, of equal ones that with the fewest features, then
+        the smallest C. ``"1se"`` takes the smallest B (or k) whose mean score, with the C that is
+        best for it, is within one standard error of the highest.
+    fit_intercept, intercept_scaling, always_features, excluded_features, feature_groups, \
+pos_label, multi_class_support, solver, tol, max_iter
+        As for :class:`MeasureSVC`.
+    max_time : float, optional
+        Seconds for each class: for a path of all budgets, and for each fit that is not part of one.
+    n_jobs : int, optional
+        How many paths are fitted at a time.
+    verbose : int, default=0
+        Above 0, a line on stderr for each path, and for each round of the final fit.
+
+    Attributes
+    ----------
+    cv_results_ : dict of str to array
+        One entry for each B (or k) and C, as ``GridSearchCV`` has it: ``param_budget`` (or
+        ``param_n_features_to_select``), ``param_C``, ``params``, ``split0_test_score`` and so on,
+        ``mean_test_score``, ``std_test_score``, ``rank_test_score``, ``mean_n_features``,
+        ``mean_fit_time``, ``std_fit_time``. ``pandas.DataFrame(cv_results_)`` shows it.
+    best_index_ : int
+        The chosen row of ``cv_results_``; with ``refit="1se"`` not that of the highest score.
+    best_params_ : dict
+    best_score_ : float
+        Mean score of the chosen row.
+    C_ : float
+        The chosen C; the budget is ``budget_``.
+    n_splits_ : int
+    estimator_ : MeasureSVC
+        The model that was fitted on all rows.
+    coef_, intercept_, classes_, support_, dual_gap_, ...
+        All fitted attributes of ``estimator_``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from scoresieve import MeasureSVCCV
+    >>> X = np.random.default_rng(0).normal(size=(120, 20))
+    >>> y = np.where(X[:, 3] + X[:, 7] > 1.0, "rare", "common")
+    >>> model = MeasureSVCCV(
+    ...     "f1", n_features_to_select=[1, 2, 4], Cs=[1.0, 10.0], cv=3, pos_label="rare"
+    ... ).fit(X, y)
+    >>> model.get_support(indices=True)
+    array([3, 7])
+    >>> model.best_params_["n_features_to_select"], bool(model.best_score_ > 0.8)
+    (2, True)
+    """
+
+    def __init__(
+        self,
+        measure: str | Measure = "f1",
+        *,
+        budgets: ArrayLike | None = None,
+        n_features_to_select: ArrayLike | None = None,
+        Cs: int | ArrayLike = (1.0, 10.0, 100.0),
+        cv: Any = None,
+        scoring: str | Callable[..., float] | None = None,
+        refit: str = "best",
+        fit_intercept: bool = True,
+        intercept_scaling: float = 1.0,
+        always_features: ArrayLike | None = None,
+        excluded_features: ArrayLike | None = None,
+        feature_groups: Any = None,
+        pos_label: Any = None,
+        multi_class_support: str = "union",
+        solver: str = "bundle",
+        tol: float = 0.05,
+        max_iter: int = 1000,
+        max_time: float | None = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.measure = measure
+        self.budgets = budgets
+        self.n_features_to_select = n_features_to_select
+        self.Cs = Cs
+        self.cv = cv
+        self.scoring = scoring
+        self.refit = refit
+        self.fit_intercept = fit_intercept
+        self.intercept_scaling = intercept_scaling
+        self.always_features = always_features
+        self.excluded_features = excluded_features
+        self.feature_groups = feature_groups
+        self.pos_label = pos_label
+        self.multi_class_support = multi_class_support
+        self.solver = solver
+        self.tol = tol
+        self.max_iter = max_iter
+        self.max_time = max_time
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.classifier_tags.multi_label = True
+        return tags
+
+    def fit(
+        self, X: Any, y: Any, sample_weight: ArrayLike | None = None, *, groups: Any = None
+    ) -> MeasureSVCCV:
+        """Choose the number of features and C, then fit with them on all rows.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,), or indicator matrix of shape (n_samples, n_classes)
+        sample_weight : array-like of shape (n_samples,), optional
+            How often each row counts when models are fitted and when they are scored, as for
+            :meth:`MeasureSVC.fit`. All copies of a row are in the same part.
+        groups : array-like of shape (n_samples,), optional
+            Rows that a splitter such as ``GroupKFold`` keeps together.
+
+        Returns
+        -------
+        self
+        """
+        data = self._read_data(X, y, sample_weight)
+        settings, kind, sizes, Cs = self._read_grid()
+        # k of "prec@k" is about all rows, each as often as it counts.
+        _, y_counted, _ = apply_weights(settings.measure, data.y, data.y, data.weights)
+        for labels in data.targets.labels(y_counted):
+            settings.measure.check(labels)
+        splits = make_splits(self.cv, data, groups)
+        scorer = None if self.scoring is None else get_scorer(self.scoring)
+        if scorer is None:
+            check_scorable(splits, data, settings.measure)
+        check_refit(self.refit, len(splits))
+        jobs = [
+            self._job(settings, {kind: sizes}, C, split, number, scorer)
+            for number, split in enumerate(splits)
+            for C in Cs
+        ]
+        paths = Parallel(n_jobs=self.n_jobs)(delayed(job.run)(data) for job in jobs)
+        self._warn_of_open_gaps(jobs, paths)
+        by_split = [paths[at : at + len(Cs)] for at in range(0, len(paths), len(Cs))]
+        self.n_splits_ = len(splits)
+        self.cv_results_ = tabulate(kind, sizes, Cs, by_split)
+        self.best_index_ = choose(self.cv_results_, kind, self.refit)
+        self.best_params_ = self.cv_results_["params"][self.best_index_]
+        self.best_score_ = float(self.cv_results_["mean_test_score"][self.best_index_])
+        self.C_ = self.best_params_["C"]
+        self._take_over(self._model(**self.best_params_).fit(X, data.y, sample_weight))
+        return self
+
+    def score(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> float:
+        """What the model was chosen by: ``scoring``, or else the measure, see ``MeasureSVC.score``.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,), or indicator matrix of shape (n_samples, n_classes)
+        sample_weight : array-like of shape (n_samples,), optional
+            How often each row counts.
+
+        Returns
+        -------
+        float
+        """
+        if self.scoring is None:
+            return super().score(X, y, sample_weight)
+        weights = {} if sample_weight is None else {"sample_weight": sample_weight}
+        return get_scorer(self.scoring)(self, X, y, **weights)
+
+    def _read_data(self, X: Any, y: Any, sample_weight: Any) -> LabelledData:
+        """What ``fit`` was given, in checked form."""
+        X, y = validate_data(
+            self,
+            X,
+            y,
+            accept_sparse=["csr", "csc"],
+            accept_large_sparse=True,
+            dtype=[np.float64, np.float32],
+            multi_output=True,
+        )
+        targets, y = read_targets(y, self.pos_label)
+        weights = None if sample_weight is None else as_weights(sample_weight)
+        if weights is not None and not weights.any():
+            raise ValueError("sample_weight is zero for all rows; give a positive weight to some.")
+        return LabelledData(X, y, weights, targets)
+
+    def _read_grid(self) -> tuple[ProblemSettings, str, list[int], list[float]]:
+        """Checked settings, the parameter that the sizes are of, the sizes, and the Cs."""
+        check_solver(self.solver)
+        Limits(self.tol, self.max_iter, self.max_time)
+        if self.multi_class_support not in COMBINE:
+            raise ValueError(
+                f"multi_class_support must be one of {sorted(COMBINE)}; got "
+                f"{self.multi_class_support!r}."
+            )
+        Cs = check_Cs(self.Cs)
+        names = getattr(self, "feature_names_in_", None)
+        largest = self._model(n_features_to_select=self.n_features_in_, C=Cs[0])
+        settings = resolve_settings(largest, self.n_features_in_, names)
+        n_units = settings.budget
+        if self.n_features_to_select is None:
+            kind, sizes = "budget", default_budgets(n_units)
+            if self.budgets is not None:
+                sizes = check_sizes(self.budgets, "budgets")
+        elif self.budgets is None:
+            kind = "n_features_to_select"
+            sizes = check_sizes(self.n_features_to_select, kind)
+        else:
+            raise ValueError(
+                f"budgets={self.budgets!r} and n_features_to_select={self.n_features_to_select!r} "
+                "are both given; give one of them. n_features_to_select is a guarantee, budgets "
+                "let more features in at less weight."
+            )
+        return settings, kind, lower_sizes(sizes, n_units, kind), Cs
+
+    def _model(self, **params: Any) -> MeasureSVC:
+        """An estimator for one point of the grid, not fitted."""
+        known = MeasureSVC().get_params(deep=False)
+        shared = {
+            name: value for name, value in self.get_params(deep=False).items() if name in known
+        }
+        return MeasureSVC(**(shared | {"n_features_to_select": None} | params))
+
+    def _job(
+        self,
+        settings: ProblemSettings,
+        grid: dict[str, list[int]],
+        C: float,
+        split: Split,
+        number: int,
+        scorer: Callable[..., float] | None,
+    ) -> PathJob:
+        """All sizes for one C, to be fitted on the training part of one split."""
+        ((kind, sizes),) = grid.items()
+        models = [self._model(**{kind: size}, C=C) for size in sizes]
+        name = f"split {number}, C={C:g}" if self.verbose else None
+        return PathJob(models, replace(settings, C=C), split, scorer, name)
+
+    def _warn_of_open_gaps(self, jobs: list[PathJob], paths: list[PathScores]) -> None:
+        """One warning for all fits of the cross-validation that stopped early."""
+        gaps = np.array([path.gaps for path in paths])
+        n_open = np.count_nonzero(gaps)
+        if n_open:
+            worst = float(gaps.max())
+            where = np.unravel_index(np.argmax(gaps), gaps.shape)
+            C = jobs[where[0]].settings.C
+            warnings.warn(
+                f"{n_open} of the {gaps.size} fits of the cross-validation stopped before "
+                f"tol={self.tol:g}; the largest gap is {worst:.3g}, at C={C:g}. Raise max_iter, "
+                "max_time or tol, or leave out large Cs.",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+
+    def _take_over(self, estimator: MeasureSVC) -> None:
+        """Make the fitted state of the final model the state of this one."""
+        if hasattr(self, "estimator_"):
+            for name in _fitted_state(self.estimator_):
+                vars(self).pop(name, None)
+        self.estimator_ = estimator
+        vars(self).update(_fitted_state(estimator))
+
+    def sparsify(self) -> MeasureSVCCV:
+        """Convert ``coef_`` to a CSR matrix, as scikit-learn's linear models do.
+
+        Returns
+        -------
+        self
+        """
+        super().sparsify()
+        self.estimator_.coef_ = self.coef_
+        return self
+
+    def densify(self) -> MeasureSVCCV:
+        """Convert ``coef_`` to an array.
+
+        Returns
+        -------
+        self
+        """
+        super().densify()
+        self.estimator_.coef_ = self.coef_
+        return self
+
+
+def _fitted_state(model: MeasureSVC) -> dict[str, Any]:
+    """The public fitted attributes, and the private ones that the methods of the mixins need."""
+    return {
+        name: value for name, value in vars(model).items() if name.endswith("_") or name in STATE
+    }
