@@ -6,6 +6,11 @@ import numpy as np
 import pytest
 
 from scoresieve import Status, solve
+from scoresieve.solvers.api import solve_problem
+from scoresieve.solvers.hard_budget import solve_hard_budget
+from scoresieve.solvers.path import solve_path
+from scoresieve.solvers.problem import make_problem
+from scoresieve.solvers.tracker import Limits
 
 
 @pytest.mark.parametrize("solver", ["bundle", "two_layer"])
@@ -92,4 +97,15 @@ def test_the_time_limit_ends_the_search(data, monkeypatch):
     result = solve(X, y, **arguments, max_time=30.0)
     assert rounds == result.n_iter
     assert result.status is Status.ZERO_MODEL
+    assert result.smallest_C is None
+
+
+def test_nobody_has_to_look_for_it(data):
+    X, y = data(5)
+    problem = make_problem(X, y, measure="f1", budget=3, C=1e-6)
+    for solve_one in (solve_problem, solve_hard_budget):
+        result = solve_one(problem, Limits(0.05, 100, find_smallest_C=False))
+        assert result.status is Status.ZERO_MODEL
+        assert result.smallest_C is None
+    (result,) = solve_path(X, y, [3], measure="f1", C=1e-6, find_smallest_C=False)
     assert result.smallest_C is None

@@ -19,7 +19,6 @@ from sklearn.base import clone
 from scoresieve.estimators._decision import measure_score
 from scoresieve.estimators._fit import PreviousFit, fit_binary
 from scoresieve.estimators._inputs import ProblemSettings
-from scoresieve.estimators._progress import Reporter
 from scoresieve.estimators._splits import LabelledData, Split, measure_of_part
 from scoresieve.estimators.measure_svc import MeasureSVC
 from scoresieve.measures import Measure
@@ -154,8 +153,7 @@ def fit_budgets(
     model : MeasureSVC
         For the solver, its limits, and whether the budgets are hard.
     """
-    silent = Reporter("MeasureSVCCV", "", verbose=False)
-    limits = Limits(model.tol, model.max_iter, model.max_time, silent)
+    limits = Limits(model.tol, model.max_iter, model.max_time, find_smallest_C=False)
     hard = model.n_features_to_select is not None
     weights = {"sample_weight": data.weights}
     fit = partial(

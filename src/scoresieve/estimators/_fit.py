@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
 from scoresieve.estimators._inputs import ProblemSettings
-from scoresieve.estimators._progress import WRAPPERS_OF_FIT
+from scoresieve.estimators._progress import WRAPPERS_OF_FIT, Reporter
 from scoresieve.solvers.api import solve_problem
 from scoresieve.solvers.bundle import WarmStart
 from scoresieve.solvers.hard_budget import solve_hard_budget
@@ -52,6 +52,7 @@ def fit_binary(
     hard: bool = False,
     previous: PreviousFit | None = None,
     sample_weight: FloatArray | None = None,
+    reporter: Reporter | None = None,
 ) -> SolveResult:
     """``min_w 1/2 ||w||_B^2 + C R(X w)``, or with ``hard`` over the w of at most B features.
 
@@ -64,23 +65,26 @@ def fit_binary(
         In {-1, +1}.
     settings : ProblemSettings
     limits : Limits
-        Their callback is the problem's :class:`~scoresieve.estimators._progress.Reporter`.
     solver : {"bundle", "two_layer"}
     hard : bool
     previous : PreviousFit, optional
         What the bundle may start from.
     sample_weight : ndarray of shape (n_samples,), optional
         For a measure that takes weights.
+    reporter : Reporter, optional
+        Told of each round.
     """
     solve = solve_hard_budget if hard else solve_problem
+    reporter = Reporter() if reporter is None else reporter
     with one_blas_thread():
         problem = make_problem(X, y, sample_weight=sample_weight, **settings.arguments())
         warm = None
         if previous is not None and solver == "bundle":
             warm = previous.start(problem, settings.intercept)
-        limits.callback.begin()
+        reporter.begin()
+        limits = replace(limits, callback=reporter)
         result = solve(problem, limits, solver=solver, intercept=settings.intercept, warm=warm)
-        limits.callback.end()
+        reporter.end()
     return result
 
 

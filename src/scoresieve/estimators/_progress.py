@@ -59,9 +59,9 @@ class Reporter:
         The task of this problem.
     """
 
-    estimator_name: str
-    problem_name: str
-    verbose: bool
+    estimator_name: str = ""
+    problem_name: str = ""
+    verbose: bool = False
     estimator: Any = None
     context: Any = None
 

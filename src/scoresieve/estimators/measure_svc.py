@@ -245,21 +245,22 @@ class MeasureSVC(
         """One job for each class."""
         solver = check_solver(self.solver)
         hard = self.n_features_to_select is not None
-        limits = [Limits(self.tol, self.max_iter, self.max_time, report) for report in reporters]
+        limits = Limits(self.tol, self.max_iter, self.max_time)
         previous = self._previous_fits(y, weights, targets, settings)
-        jobs = zip(targets.labels(y), limits, previous, strict=True)
+        jobs = zip(targets.labels(y), reporters, previous, strict=True)
         return Parallel(n_jobs=self.n_jobs)(
             delayed(fit_binary)(
                 X,
                 labels,
                 settings,
-                limit,
+                limits,
                 solver=solver,
                 hard=hard,
                 previous=fit,
                 sample_weight=weights,
+                reporter=reporter,
             )
-            for labels, limit, fit in jobs
+            for labels, reporter, fit in jobs
         )
 
     def _previous_fits(

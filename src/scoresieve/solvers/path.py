@@ -62,6 +62,7 @@ def solve_path(
     feature_groups: Any = None,
     sample_weight: ArrayLike | None = None,
     callback: Callable[[Progress], object] | None = None,
+    find_smallest_C: bool = True,
 ) -> list[SolveResult]:
     """``min_w 1/2 ||w||_B^2 + C R(X w)`` for every B in ``budgets``, in one warm-started run.
 
@@ -87,6 +88,8 @@ def solve_path(
         Called with a :class:`~scoresieve.Progress` after each round; ``iteration`` and ``time``
         start anew for each budget. When it returns True the path ends: it is not called again, and
         every budget that is left gets one round.
+    find_smallest_C : bool
+        Whether a fit without features looks for the smallest C that gives some.
 
     Returns
     -------
@@ -108,7 +111,7 @@ def solve_path(
     """
     budgets = check_budgets(budgets)
     stop = None if callback is None else _StopsForGood(callback)
-    limits = Limits(tol, max_iter, max_time, callback)
+    limits = Limits(tol, max_iter, max_time, callback, find_smallest_C)
     problem = make_problem(
         X,
         y,

@@ -152,7 +152,7 @@ class SolveResult:
         How many master problems the conic solver had to take over.
     smallest_C : float or None
         Only with ``Status.ZERO_MODEL``: the smallest C, to about 10 %, at which a fit to the same
-        tolerance has features; inf if none has, None if the time ran out before it was found.
+        tolerance has features; inf if none has, None if it was not found in time or not looked for.
     l0_gap : float or None
         Only with a hard budget of k: ``(primal - dual) / primal``, where ``primal`` is the l2
         objective of this model and ``dual`` bounds that of every model with at most k features.

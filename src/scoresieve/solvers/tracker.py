@@ -17,12 +17,17 @@ FloatArray = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Limits:
-    """When a solver stops: relative gap, rounds, seconds, or a callback that returns True."""
+    """When a solver stops: relative gap, rounds, seconds, or a callback that returns True.
+
+    With ``find_smallest_C`` a fit without features goes on to look for the C that gives some, which
+    takes several fits; what tries many settings anyway has no use for it.
+    """
 
     tol: float
     max_iter: int
     max_time: float | None = None
     callback: Callable[[Progress], object] | None = None
+    find_smallest_C: bool = True
 
     def __post_init__(self) -> None:
         check_positive(self.tol, "tol")
