@@ -10,6 +10,8 @@ from numpy.testing import assert_array_equal
 
 from scoresieve import Status, solve
 from scoresieve.solvers import two_layer
+from scoresieve.solvers.problem import make_problem
+from scoresieve.solvers.tracker import Limits, Tracker
 
 
 def test_gap_is_certified_for_every_measure(data, certified, measure):
@@ -96,6 +98,40 @@ def test_a_stop_at_max_iter_still_certifies_a_bound(data, certified):
     assert result.n_iter == 60
     assert 0 < result.dual < result.primal
     assert certified(X, y, result, **problem).dual == pytest.approx(result.dual)
+
+
+def run(X, y, *, tol, C=0.3, budget=5, **settings):
+    """The state after a run with the settings of the two layers, its tracker and its status."""
+    problem = make_problem(X, y, measure="f1", budget=budget, C=C)
+    tracker = Tracker(Limits(tol, 1000))
+    state, status = two_layer.run_two_layer(problem, tracker, **settings)
+    return state, tracker, status
+
+
+def test_max_groups_ends_the_outer_layer(data):
+    X, y = data(8, n_samples=40, n_features=60)
+    for max_groups in (1, 2, 5):
+        state, tracker, status = run(X, y, tol=1e-4, max_groups=max_groups)
+        assert status is Status.MAX_ITER
+        assert state.n_groups_made == max_groups
+        assert state.pool.columns.size <= 5 * max_groups
+        assert tracker.gap > 1e-4
+    state, tracker, status = run(X, y, tol=0.2, max_groups=1000)
+    assert status is Status.CONVERGED
+    assert 1 < state.n_groups_made < 1000
+
+
+def test_inner_tol_is_the_gap_of_the_inner_layer(data):
+    """With one group of all columns the outer gap is the inner one."""
+    X, y = data(9, n_samples=30, n_features=20)
+    found = [run(X, y, tol=0.5, budget=20, inner_tol=inner) for inner in (0.4, 0.01, 1e-4)]
+    for (_, tracker, status), inner in zip(found, (0.4, 0.01, 1e-4), strict=True):
+        assert status is Status.CONVERGED
+        assert tracker.gap <= inner * (1 + 1e-6)
+    n_steps = [len(tracker.history) for _, tracker, _ in found]
+    assert n_steps[0] < n_steps[1] < n_steps[2]
+    default, tenth = run(X, y, tol=0.1)[0], run(X, y, tol=0.1, inner_tol=0.01)[0]
+    assert_array_equal(default.best.w, tenth.best.w)
 
 
 def test_no_column_to_choose_from(certified):

@@ -8,7 +8,8 @@ with ``c = A^T alpha``, u the units and 0 the columns that are always in: the su
 
     groups:  min  theta - <q, alpha>   s.t.  1/2 ||A_t^T alpha||^2 <= theta  for each group t
 
-which is the paper's QCQP (Corollary 1). This is the only module that imports Clarabel.
+which is the paper's QCQP (Corollary 1). This is the only module that imports Clarabel;
+``conic_hinge`` has one more model.
 """
 
 from __future__ import annotations
@@ -28,7 +29,14 @@ FloatArray = NDArray[np.float64]
 #: A larger cap of sum alpha, in scaled units, is taken as this one: Clarabel would lose accuracy.
 LARGEST_CAP = 1e6
 
-_USABLE = {"Solved", "AlmostSolved", "InsufficientProgress", "MaxIterations", "NumericalError"}
+_USABLE = {
+    "Solved",
+    "AlmostSolved",
+    "InsufficientProgress",
+    "MaxIterations",
+    "MaxTime",
+    "NumericalError",
+}
 
 
 def _settings(tol: float) -> clarabel.DefaultSettings:
@@ -42,25 +50,36 @@ def _settings(tol: float) -> clarabel.DefaultSettings:
 
 
 @dataclass(frozen=True, eq=False)
-class _Programme:
-    """``min 1/2 x^T P x + <linear, x>`` with ``sides - rows x`` in the product of the cones."""
+class ConicProgramme:
+    """``min 1/2 x^T P x + <linear, x>`` with ``sides - rows x`` in the product of the cones.
+
+    The first rows are ``>= 0``. The last ones are of second-order cones, with these sizes.
+    """
 
     quadratic: sparse.csc_matrix  # P, upper triangle
     linear: FloatArray
     rows: sparse.csc_matrix
     sides: FloatArray
-    cones: list
+    cone_sizes: list[int]
 
 
-def _run(programme: _Programme, tol: float) -> tuple[FloatArray, FloatArray, int]:
-    """Clarabel's (x, duals, steps)."""
+def run_clarabel(
+    programme: ConicProgramme, tol: float, max_time: float | None = None
+) -> tuple[FloatArray, FloatArray, int]:
+    """Clarabel's (x, duals, steps), after at most ``max_time`` seconds."""
+    settings = _settings(tol)
+    if max_time is not None:
+        settings.time_limit = max_time
+    sizes = programme.cone_sizes
+    cones = [clarabel.NonnegativeConeT(programme.sides.size - sum(sizes))]
+    cones += [clarabel.SecondOrderConeT(size) for size in sizes]
     solver = clarabel.DefaultSolver(
         programme.quadratic,
         programme.linear,
         programme.rows,
         programme.sides,
-        programme.cones,
-        _settings(tol),
+        cones,
+        settings,
     )
     answer = solver.solve()
     status = str(answer.status)
@@ -88,7 +107,7 @@ def solve_master_conic(problem: MasterProblem, *, tol: float = 1e-9) -> MasterSo
     scale_alpha = problem.best_multiple(np.full(n_cuts, 1.0 / n_cuts))
     scale_loss = max(float(problem.losses.max()), 1e-300)
     places = _places(problem)
-    x, duals, steps = _run(_master_programme(problem, places, scale_alpha, scale_loss), tol)
+    x, duals, steps = run_clarabel(_master_programme(problem, places, scale_alpha, scale_loss), tol)
     alpha = problem.feasible(x[:n_cuts] * scale_alpha)
     w = np.zeros(problem.cuts.shape[1])
     # The cones' multipliers are the weights (stationarity in alpha): w_u = -2 z_u.
@@ -135,7 +154,7 @@ def _places(problem: MasterProblem) -> _Places:
 
 def _master_programme(
     problem: MasterProblem, places: _Places, scale_alpha: float, scale_loss: float
-) -> _Programme:
+) -> ConicProgramme:
     """``||(t - 1, 2 c_u)|| <= t + 1`` with ``t = s_u + tau`` and ``c = A^T alpha``, for each u."""
     cuts = problem.cuts * np.sqrt(scale_alpha / scale_loss)
     n_cuts, n_units = cuts.shape[0], problem.norm.n_units
@@ -149,9 +168,7 @@ def _master_programme(
     sides[n] = min(problem.C / scale_alpha, LARGEST_CAP)
     sides[places.heads], sides[places.heads + 1] = 1.0, -1.0
     rows = _master_rows(-2.0 * cuts[:, places.columns], places, n, sides.size)
-    cones = [clarabel.NonnegativeConeT(n + 1)]
-    cones += [clarabel.SecondOrderConeT(size) for size in places.sizes.tolist()]
-    return _Programme(quadratic, linear, rows, sides, cones)
+    return ConicProgramme(quadratic, linear, rows, sides, places.sizes.tolist())
 
 
 def _master_rows(block: FloatArray, places: _Places, n: int, n_rows: int) -> sparse.csc_matrix:
@@ -229,10 +246,9 @@ def solve_group_qcqp(
     heads = n + np.cumsum(sizes) - sizes
     sides = np.zeros(n + sum(sizes))
     sides[n_cuts], sides[heads], sides[heads + 1] = min(C / scale_alpha, LARGEST_CAP), 0.5, -0.5
-    cones = [clarabel.NonnegativeConeT(n), *(clarabel.SecondOrderConeT(size) for size in sizes)]
     rows = sparse.vstack([bounds, cap, *blocks], format="csc")
-    programme = _Programme(sparse.csc_matrix((n, n)), linear, rows, sides, cones)
-    x, duals, _ = _run(programme, tol)
+    programme = ConicProgramme(sparse.csc_matrix((n, n)), linear, rows, sides, sizes)
+    x, duals, _ = run_clarabel(programme, tol)
     alpha = scale_alpha * np.maximum(x[:n_cuts], 0.0)
     alpha *= min(1.0, C / max(alpha.sum(), np.finfo(float).tiny))
     # The multiplier of theta in cone t is z_0 + z_1; they sum to one. The others are -w_t.

@@ -57,15 +57,28 @@ class TwoLayer:
     problem : Problem
     tracker : Tracker
         Receives bounds and timings; its ``tol`` is eps_1.
+    inner_tol : float, optional
+        eps_2; a tenth of eps_1 by default.
+    max_groups : int, optional
+        T, after which the outer layer stops as at ``max_iter``; no limit by default.
     """
 
-    def __init__(self, problem: Problem, tracker: Tracker) -> None:
+    def __init__(
+        self,
+        problem: Problem,
+        tracker: Tracker,
+        *,
+        inner_tol: float | None = None,
+        max_groups: int | None = None,
+    ) -> None:
         self.problem, self.tracker = problem, tracker
         self.pool = CutPool(problem)
         self.alpha = np.zeros(0)  # weights of the cuts in the pool, without the newest
         self.groups: list[IntArray] = []  # numbers of design columns, sorted
         self._group_idle: list[int] = []
-        self.inner_tol = INNER_SHARE * tracker.limits.tol
+        self.inner_tol = INNER_SHARE * tracker.limits.tol if inner_tol is None else inner_tol
+        self.max_groups = max_groups
+        self.n_groups_made = 0
         zero = np.zeros(problem.y.size)
         cut = problem.cut(zero)
         value = problem.C * max(0.0, cut.value(zero))
@@ -84,6 +97,8 @@ class TwoLayer:
                 correlations = self._lower_bound()
             if self.tracker.gap <= self.tracker.limits.tol:
                 return Status.CONVERGED
+            if self.max_groups is not None and self.n_groups_made >= self.max_groups:
+                return Status.MAX_ITER
             self._drop_unused_groups(solution.mu)
             if self._add_group(correlations):
                 continue
@@ -168,6 +183,7 @@ class TwoLayer:
             self.groups, self._group_idle = [], []
         self.groups.append(group)
         self._group_idle.append(0)
+        self.n_groups_made += 1
         self.pool.add_columns(group)
         self.best = self.best.padded(self.pool.columns.size)
         return True
@@ -192,9 +208,15 @@ def _square_root(gram: FloatArray) -> tuple[FloatArray, FloatArray]:
     return vectors[:, kept] * lengths, vectors[:, kept] / lengths
 
 
-def run_two_layer(problem: Problem, tracker: Tracker) -> tuple[TwoLayer, Status]:
-    """Run the algorithm until a reason to stop."""
-    state = TwoLayer(problem, tracker)
+def run_two_layer(
+    problem: Problem,
+    tracker: Tracker,
+    *,
+    inner_tol: float | None = None,
+    max_groups: int | None = None,
+) -> tuple[TwoLayer, Status]:
+    """Run the algorithm until a reason to stop; see :class:`TwoLayer`."""
+    state = TwoLayer(problem, tracker, inner_tol=inner_tol, max_groups=max_groups)
     try:
         return state, state.run()
     except LinAlgError as error:

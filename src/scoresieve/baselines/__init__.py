@@ -1,0 +1,27 @@
+"""The systems that the paper compares with, as scikit-learn estimators with one interface.
+
+Each is classifier and feature selector: ``fit``, ``predict``, ``score``, ``coef_``, ``support_``.
+The docstrings say what the original did and where ours differs.
+"""
+
+from scoresieve.baselines.fgm import FGM
+from scoresieve.baselines.fs_multi import FSMulti
+from scoresieve.baselines.l0_svm import L0SVM
+from scoresieve.baselines.l1_bundle import L1BundleSVM
+from scoresieve.baselines.l1_svm import L1SVM
+from scoresieve.baselines.nmmkl import NMMKL
+from scoresieve.baselines.squared_l1 import SquaredL1SVM
+from scoresieve.baselines.svm_perf import SVMPerf
+from scoresieve.baselines.svm_rfe import SVMRFE
+
+__all__ = [
+    "FGM",
+    "L0SVM",
+    "L1SVM",
+    "NMMKL",
+    "SVMRFE",
+    "FSMulti",
+    "L1BundleSVM",
+    "SVMPerf",
+    "SquaredL1SVM",
+]

@@ -1,0 +1,226 @@
+"""What all rivals share: labels of any kind, selection, decisions, and what the user is told."""
+
+from __future__ import annotations
+
+import warnings
+from abc import ABCMeta, abstractmethod
+from collections.abc import Collection
+from dataclasses import dataclass, field
+from functools import reduce
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.parallel import Parallel, delayed
+from sklearn.utils.validation import validate_data
+
+from scoresieve._checks import check_positive, check_X
+from scoresieve.design import as_design
+from scoresieve.estimators._decision import linear_scores, n_alarms, top_threshold
+from scoresieve.estimators._linear_model import LinearModelMixin
+from scoresieve.estimators._selector import SparseSelectorMixin
+from scoresieve.estimators._targets import Targets, read_targets
+from scoresieve.measures import get_measure
+from scoresieve.solvers.result import DualPoint, Status
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class BinaryFit:
+    """``scores = X w + intercept``: what one binary fit of a rival found.
+
+    Attributes
+    ----------
+    w : ndarray of shape (n_features,)
+    intercept : float
+    n_iter : int
+        Steps, of the method's own kind; at least 1.
+    trouble : str or None
+        Why the fit is not what was asked for, as one or two sentences for the user; None if it is.
+    primal, dual, gap : float or None
+        Objective, lower bound and ``(primal - dual) / primal``, where the method has them.
+    status : Status or None
+        Why a solver of this package stopped.
+    dual_point : DualPoint or None
+        Proves ``dual``.
+    details : dict of str to object
+        Further fitted attributes by name, such as ``C_``; the same names for each problem.
+    """
+
+    w: FloatArray
+    intercept: float
+    n_iter: int
+    trouble: str | None = None
+    primal: float | None = None
+    dual: float | None = None
+    gap: float | None = None
+    status: Status | None = None
+    dual_point: DualPoint | None = None
+    details: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def support(self) -> IntArray:
+        """Sorted numbers of the columns with a non-zero weight."""
+        return np.flatnonzero(self.w)
+
+
+def gap_trouble(status: Status, gap: float, tol: float) -> str | None:
+    """What to tell the user about a fit that stopped before its tolerance."""
+    if status.reached_tolerance:
+        return None
+    return f"the certified gap is {gap:.3g} and tol={tol:g}. {status.value}"
+
+
+class Baseline(
+    LinearModelMixin, ClassifierMixin, SparseSelectorMixin, BaseEstimator, metaclass=ABCMeta
+):
+    """``decision_function(X) = X coef_^T + intercept_``, ``support_ = {j : coef_j != 0}``.
+
+    Conventions
+    -----------
+    * More than two classes, or an indicator matrix, make one problem for each class against the
+      rest; ``support_`` is the union over the classes, ``supports_`` has each class's own.
+    * ``fit`` sets ``classes_``, ``coef_``, ``intercept_``, ``support_``, ``supports_``,
+      ``n_features_selected_`` and ``n_iter_``. Methods with bounds also set ``primal_``, ``dual_``
+      and ``dual_gap_``, solvers of this package ``status_``; each has one entry a problem.
+    * ``score`` is the accuracy, as for every classifier of scikit-learn.
+    * A subclass has the parameters ``max_time`` (seconds for each problem, or None) and ``n_jobs``,
+      checks its parameters in ``_fit_binary``, and changes nothing on ``self`` there: problems may
+      be fitted in other processes.
+    """
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.classifier_tags.multi_label = True
+        return tags
+
+    @abstractmethod
+    def _fit_binary(self, X: Any, y: FloatArray) -> BinaryFit:
+        """Fit one problem.
+
+        Parameters
+        ----------
+        X : ndarray, CSR or CSC matrix of shape (n_samples, n_features)
+            float64 or float32, finite; never to be modified.
+        y : ndarray of shape (n_samples,)
+            In {-1, +1}, both present.
+        """
+
+    def _arguments(self, targets: Targets, problem: int) -> dict[str, Any]:
+        """Further keyword arguments of ``_fit_binary`` for one of the problems."""
+        return {}
+
+    def fit(self, X: Any, y: Any) -> Any:
+        """Select features and fit one linear model for each class.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Never densified, never modified.
+        y : array-like of shape (n_samples,), or indicator matrix of shape (n_samples, n_classes)
+
+        Returns
+        -------
+        self
+        """
+        X, y = validate_data(
+            self,
+            X,
+            y,
+            accept_sparse=["csr", "csc"],
+            accept_large_sparse=True,
+            dtype=[np.float64, np.float32],
+            multi_output=True,
+        )
+        targets, y = read_targets(y, getattr(self, "pos_label", None))
+        check_X(as_design(X))
+        if self.max_time is not None:
+            check_positive(self.max_time, "max_time")
+        labels = list(targets.labels(y))
+        fits = Parallel(n_jobs=self.n_jobs)(
+            delayed(self._fit_binary)(X, each, **self._arguments(targets, problem))
+            for problem, each in enumerate(labels)
+        )
+        for problem, fit in enumerate(fits):
+            _warn_about(fit, targets.name(problem))
+        self._store(X, labels, targets, fits)
+        return self
+
+    def _store(
+        self, X: Any, labels: list[FloatArray], targets: Targets, fits: list[BinaryFit]
+    ) -> None:
+        """Set the fitted attributes."""
+        self._targets, self.classes_ = targets, targets.classes
+        self._biases = np.array([fit.intercept for fit in fits])
+        self._dual_points = [fit.dual_point for fit in fits]
+        self.coef_ = targets.sign * np.array([fit.w for fit in fits])
+        shifted = [self._threshold(X, y, fit) for y, fit in zip(labels, fits, strict=True)]
+        self.intercept_ = targets.sign * np.array(shifted)
+        self.supports_ = [fit.support for fit in fits]
+        self.support_ = reduce(np.union1d, self.supports_)
+        self.n_features_selected_ = int(self.support_.size)
+        self.n_iter_ = np.array([fit.n_iter for fit in fits])
+        for attribute, name in (("primal_", "primal"), ("dual_", "dual"), ("dual_gap_", "gap")):
+            values = [getattr(fit, name) for fit in fits]
+            if None not in values:
+                setattr(self, attribute, np.array(values))
+        if all(fit.status is not None for fit in fits):
+            self.status_ = [fit.status for fit in fits]
+        for name in fits[0].details:
+            values = [fit.details[name] for fit in fits]
+            setattr(self, name, np.array(values) if np.isscalar(values[0]) else values)
+
+    def _threshold(self, X: Any, y: FloatArray, fit: BinaryFit) -> float:
+        """What is added to the scores, so that those above 0 are alarms."""
+        return fit.intercept
+
+    score = ClassifierMixin.score
+    #: Only for methods whose objective :func:`scoresieve.certify` knows: those with ``_settings``.
+    certify = available_if(lambda self: hasattr(self, "_settings"))(LinearModelMixin.certify)
+
+
+class MeasureBaseline(Baseline):
+    """A rival that is trained for ``measure``, and scored by it.
+
+    Conventions
+    -----------
+    For measures of the k highest scores the decision is shifted so that k of the training examples
+    are above 0, for rankings as many as are positive. The subclass has the parameters ``measure``
+    and ``pos_label``.
+    """
+
+    def _store(
+        self, X: Any, labels: list[FloatArray], targets: Targets, fits: list[BinaryFit]
+    ) -> None:
+        self.measure_ = get_measure(self.measure)
+        super()._store(X, labels, targets, fits)
+
+    def _threshold(self, X: Any, y: FloatArray, fit: BinaryFit) -> float:
+        k = n_alarms(self.measure_, y)
+        if k is None:
+            return fit.intercept
+        return -top_threshold(linear_scores(X, fit.w[np.newaxis]).ravel(), k)
+
+    score = LinearModelMixin.score
+
+
+def _warn_about(fit: BinaryFit, name: str) -> None:
+    """Tell the user of a fit that is not what was asked for, and of a model without features."""
+    if fit.trouble is not None:
+        warnings.warn(f"class {name}: {fit.trouble}", ConvergenceWarning, stacklevel=3)
+    elif fit.support.size == 0:
+        text = f"class {name}: the model has no features; raise C."
+        warnings.warn(text, UserWarning, stacklevel=3)
+
+
+def check_choice(value: Any, name: str, choices: Collection[str]) -> str:
+    """One of a few names."""
+    if not isinstance(value, str) or value not in choices:
+        raise ValueError(f"{name} must be one of {sorted(choices)}; got {value!r}.")
+    return value

@@ -1,0 +1,145 @@
+"""``FSMulti``: the paper's own algorithm with its authors' settings."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from scoresieve._checks import check_count, check_positive
+from scoresieve.baselines._base import gap_trouble
+from scoresieve.baselines._budget import BudgetBaseline
+from scoresieve.estimators._inputs import resolve_budget
+from scoresieve.measures import Measure
+from scoresieve.solvers.problem import Problem
+from scoresieve.solvers.result import Status
+from scoresieve.solvers.tracker import Tracker
+from scoresieve.solvers.two_layer import TwoLayer, run_two_layer
+
+
+class FSMulti(BudgetBaseline):
+    """``min_w 1/2 ||w||_B^2 + C R(X w)`` by two nested layers of cutting planes, T groups at most.
+
+    FS_multi (Mao and Tsang, "A feature selection method for multivariate performance measures",
+    IEEE TPAMI 2013) adds the group of the B most violated features, then finds weights of all
+    groups so far by cutting planes and a conic solver, and goes on until nothing is gained.
+
+    Conventions
+    -----------
+    What is the same: the problem, both layers, eps_1 = 0.1 (``tol``), eps_2 = 0.01
+    (``inner_tol``), at most 10 groups, no intercept; with ``C_scale="paper"`` the paper's C divided
+    by the number of examples. What differs:
+
+    * the outer layer stops at the certified relative gap eps_1, not when the objective changes by
+      less; a fit that ends at ``max_groups`` with a larger gap says so;
+    * cuts are kept from one inner run to the next, and groups without weight are dropped;
+    * weights that do not matter within the tolerance are set to zero, as in
+      :class:`~scoresieve.MeasureSVC`; the program counts features of all groups with weight;
+    * the conic solver is Clarabel, not Mosek; every measure of this package can be optimised.
+
+    :class:`~scoresieve.MeasureSVC` has the same optimum and gets there faster.
+
+    Parameters
+    ----------
+    measure : str or Measure, default="f1"
+        What to optimise: ``"f1"``, ``"prec@100"``, ``"rec@2p"``, ``"prbep"``, ``"roc_auc"``, ...
+    budget : int, optional
+        B, the size of a group. By default 50, or all features if there are fewer.
+    C : float, default=1.0
+        Weight of the risk, in the scale of ``C_scale``.
+    C_scale : {"linear_svc", "svmperf", "paper"}, default="linear_svc"
+        Whose C it is: that of ``LinearSVC`` and of this package, SVM^perf's ``-c`` (not for
+        ``"accuracy"``), or the paper's C divided by n (0.1 for its News20 experiments).
+    fit_intercept : bool, default=False
+        The paper has none.
+    intercept_scaling : float, default=1.0
+        Value of the constant column whose weight is the intercept.
+    pos_label : object, optional
+        The positive one of two classes; ``classes_[1]`` by default.
+    tol : float, default=0.1
+        eps_1: the certified relative gap to stop at.
+    inner_tol : float, default=0.01
+        eps_2: the relative gap of the inner layer.
+    max_groups : int, default=10
+        T: groups after which the outer layer ends.
+    max_iter : int, default=1000
+        Most steps of the inner layer, all groups together, for each class.
+    max_time : float, optional
+        Seconds for each class, honoured within one step.
+    n_jobs : int, optional
+        How many classes are fitted at a time.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+    coef_ : ndarray or CSR matrix of shape (1, n_features) or (n_classes, n_features)
+    intercept_ : ndarray of shape (1,) or (n_classes,)
+    support_ : ndarray of int
+    supports_ : list of ndarray of int
+    n_features_selected_ : int
+    C_ : ndarray of shape (n_problems,)
+        C of each problem in the scale of ``LinearSVC``.
+    primal_, dual_, dual_gap_ : ndarray of shape (n_problems,)
+        Objective, its certified lower bound, and ``(primal - dual) / primal``.
+    n_iter_ : ndarray of int of shape (n_problems,)
+        Steps of the inner layer.
+    status_ : list of Status
+        ``MAX_ITER`` also for an end at ``max_groups``.
+    measure_ : Measure
+    n_features_in_, feature_names_in_
+        As everywhere in scikit-learn.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from scoresieve.baselines import FSMulti
+    >>> X = np.random.default_rng(0).normal(size=(200, 30))
+    >>> model = FSMulti("f1", budget=2, C=0.1, C_scale="paper").fit(X, X[:, 3] + X[:, 7] > 1.5)
+    >>> sorted(np.argsort(-abs(model.coef_[0]))[:2].tolist())
+    [3, 7]
+    """
+
+    def __init__(
+        self,
+        measure: str | Measure = "f1",
+        *,
+        budget: int | None = None,
+        C: float = 1.0,
+        C_scale: str = "linear_svc",
+        fit_intercept: bool = False,
+        intercept_scaling: float = 1.0,
+        pos_label: Any = None,
+        tol: float = 0.1,
+        inner_tol: float = 0.01,
+        max_groups: int = 10,
+        max_iter: int = 1000,
+        max_time: float | None = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.measure = measure
+        self.budget = budget
+        self.C = C
+        self.C_scale = C_scale
+        self.fit_intercept = fit_intercept
+        self.intercept_scaling = intercept_scaling
+        self.pos_label = pos_label
+        self.tol = tol
+        self.inner_tol = inner_tol
+        self.max_groups = max_groups
+        self.max_iter = max_iter
+        self.max_time = max_time
+        self.n_jobs = n_jobs
+
+    def _budget(self, n_features: int) -> int:
+        return resolve_budget(self.budget, None, n_features)
+
+    def _run(self, problem: Problem, tracker: Tracker) -> tuple[TwoLayer, Status]:
+        inner_tol = check_positive(self.inner_tol, "inner_tol")
+        max_groups = check_count(self.max_groups, "max_groups")
+        return run_two_layer(problem, tracker, inner_tol=inner_tol, max_groups=max_groups)
+
+    def _trouble(self, status: Status, gap: float) -> str | None:
+        if status is not Status.MAX_ITER:
+            return gap_trouble(status, gap, self.tol)
+        return (
+            f"the certified gap is {gap:.3g} and tol={self.tol:g} after max_groups="
+            f"{self.max_groups} groups or max_iter={self.max_iter} steps; raise these, or tol."
+        )

@@ -1,0 +1,144 @@
+"""``L1BundleSVM``: the l1 norm and any measure, by a bundle method."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scoresieve._checks import check_C, check_positive
+from scoresieve.baselines._base import BinaryFit, MeasureBaseline, gap_trouble
+from scoresieve.baselines._l1_solver import run_l1_bundle
+from scoresieve.design import as_design
+from scoresieve.measures import Measure
+from scoresieve.solvers.problem import make_problem
+from scoresieve.solvers.result import Status, split_intercept
+from scoresieve.solvers.threads import one_blas_thread
+from scoresieve.solvers.tracker import Limits, Tracker
+
+FloatArray = NDArray[np.float64]
+
+
+class L1BundleSVM(MeasureBaseline):
+    """``min_w ||w||_1 + C R(X w)`` by cutting planes: l1-regularised F1, and other measures.
+
+    The paper's l1-bmrm-F1 is the program BMRM (Teo, Vishwanathan, Smola and Le, "Bundle methods for
+    regularized risk minimization", JMLR 2010) with the l1 norm and the F1 risk. Each iteration
+    solves a linear programme over all features and adds the most violated labelling at its
+    solution. With the l1 norm its authors guarantee no convergence (their Appendix C); Mao and
+    Tsang report that it does not converge on their image data, and does not end within two days on
+    News20.binary.
+
+    Conventions
+    -----------
+    What is the same: the problem, the cuts, the linear programme, one cut a round at its solution
+    without any line search or prox term, and by default their limits (relative gap 0.1, 1,000
+    iterations). **It often ends without convergence**, above all at large C: then there is a
+    ``ConvergenceWarning``, and ``dual_gap_`` says how far from the optimum the model may be. Give
+    it a ``max_time``. What differs:
+
+    * ``C = 1 / lambda``, up to the unit of the loss, which is that of this package: with
+      ``measure="accuracy"`` R is the sum of the hinge losses;
+    * the programme has only the features that some round needed, and HiGHS solves it. A pass over
+      all features in each round finds those that are missing;
+    * the lower bound is the dual value over all features, so that it is certified;
+    * the best point of all rounds is returned, not the last one;
+    * the intercept is the weight of a constant column inside the norm, as in liblinear;
+    * every measure of this package can be optimised.
+
+    Parameters
+    ----------
+    measure : str or Measure, default="f1"
+        What to optimise: ``"f1"``, ``"prec@100"``, ``"rec@2p"``, ``"prbep"``, ``"roc_auc"``, ...
+    C : float, default=1.0
+        Weight of the risk. On text 0.05 to 1 is the range from a few features to fifty.
+    fit_intercept : bool, default=True
+    intercept_scaling : float, default=1.0
+        Value of the constant column whose weight is the intercept; the larger, the less the
+        intercept is regularised.
+    pos_label : object, optional
+        The positive one of two classes; ``classes_[1]`` by default.
+    tol : float, default=0.1
+        Certified relative gap to stop at.
+    max_iter : int, default=1000
+        Most rounds for each class.
+    max_time : float, optional
+        Seconds for each class, honoured within one pass over X.
+    n_jobs : int, optional
+        How many classes are fitted at a time.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+    coef_ : ndarray or CSR matrix of shape (1, n_features) or (n_classes, n_features)
+    intercept_ : ndarray of shape (1,) or (n_classes,)
+    support_ : ndarray of int
+    supports_ : list of ndarray of int
+    n_features_selected_ : int
+    primal_, dual_, dual_gap_ : ndarray of shape (n_problems,)
+        Objective, its certified lower bound, and ``(primal - dual) / primal``.
+    n_iter_ : ndarray of int of shape (n_problems,)
+    status_ : list of Status
+    history_ : list of list of Progress
+    measure_ : Measure
+    n_features_in_, feature_names_in_
+        As everywhere in scikit-learn.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from scoresieve.baselines import L1BundleSVM
+    >>> X = np.random.default_rng(0).normal(size=(200, 30))
+    >>> model = L1BundleSVM("f1", C=1.0).fit(X, X[:, 3] + X[:, 7] > 1.5)
+    >>> sorted(np.argsort(-abs(model.coef_[0]))[:2].tolist())
+    [3, 7]
+    """
+
+    def __init__(
+        self,
+        measure: str | Measure = "f1",
+        *,
+        C: float = 1.0,
+        fit_intercept: bool = True,
+        intercept_scaling: float = 1.0,
+        pos_label: Any = None,
+        tol: float = 0.1,
+        max_iter: int = 1000,
+        max_time: float | None = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.measure = measure
+        self.C = C
+        self.fit_intercept = fit_intercept
+        self.intercept_scaling = intercept_scaling
+        self.pos_label = pos_label
+        self.tol = tol
+        self.max_iter = max_iter
+        self.max_time = max_time
+        self.n_jobs = n_jobs
+
+    def _fit_binary(self, X: Any, y: FloatArray) -> BinaryFit:
+        scaling = check_positive(self.intercept_scaling, "intercept_scaling")
+        intercept = scaling if self.fit_intercept else 0.0
+        tracker = Tracker(Limits(self.tol, self.max_iter, self.max_time))
+        with one_blas_thread():
+            # The constant column is one like the others, and B = 1 is the l1 norm of all of them.
+            design = as_design(X, constant=intercept)
+            problem = make_problem(design, y, measure=self.measure, budget=1, C=check_C(self.C))
+            bundle, status = run_l1_bundle(problem, tracker)
+        w, bias = split_intercept(bundle.weights(), intercept)
+        if tracker.gap <= self.tol:
+            status = Status.CONVERGED if np.any(w) else Status.ZERO_MODEL
+        return BinaryFit(
+            w=w,
+            intercept=bias,
+            n_iter=len(tracker.history),
+            trouble=gap_trouble(status, tracker.gap, self.tol),
+            primal=tracker.primal,
+            dual=tracker.dual,
+            gap=tracker.gap,
+            status=status,
+            dual_point=tracker.dual_point,
+            details={"history_": tracker.history},
+        )

@@ -1,0 +1,117 @@
+"""``SquaredL1SVM``: the support kernel machine with one kernel a feature."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from scoresieve.baselines._budget import BudgetBaseline
+from scoresieve.measures import Measure
+from scoresieve.solvers.bundle import Bundle, run_bundle
+from scoresieve.solvers.problem import Problem
+from scoresieve.solvers.result import Status
+from scoresieve.solvers.tracker import Tracker
+
+
+class SquaredL1SVM(BudgetBaseline):
+    """``min_w 1/2 ||w||_1^2 + C R(X w)``: the square of the l1 norm, which is the budget B = 1.
+
+    The support kernel machine (Bach, Lanckriet and Jordan, "Multiple kernel learning, conic
+    duality, and the SMO algorithm", ICML 2004) minimises ``1/2 (sum_k g_k ||w_k||_2)^2 + C sum_i
+    hinge_i`` over blocks k of features, with an unregularised bias, by sequential minimal
+    optimisation on a smoothed dual. Mao and Tsang compare with the case of one block a feature and
+    g_k = 1, in which it is the squared l1 norm, their own problem with B = 1.
+
+    Conventions
+    -----------
+    What is the same: the problem with ``measure="accuracy"``, for which R is the sum of the hinge
+    losses. What differs:
+
+    * the solver is the bundle method of :class:`~scoresieve.MeasureSVC` with budget 1, without any
+      smoothing of the dual, and stops at a certified relative gap;
+    * the intercept is the weight of a constant column outside the norm, with 1/2 of its square as
+      regulariser, as in ``LinearSVC``;
+    * every measure of this package can be optimised.
+
+    Its path of solutions, over all C, is that of ``||w||_1 + C' R(X w)`` over all C'.
+
+    Parameters
+    ----------
+    measure : str or Measure, default="accuracy"
+        What to optimise: ``"accuracy"``, ``"f1"``, ``"prec@100"``, ``"roc_auc"``, ...
+    C : float, default=1.0
+        Weight of the risk, in the scale of ``C_scale``.
+    C_scale : {"linear_svc", "svmperf", "paper"}, default="linear_svc"
+        Whose C it is: that of ``LinearSVC`` and of this package, SVM^perf's ``-c`` (not for
+        ``"accuracy"``), or the C of Mao and Tsang divided by n.
+    fit_intercept : bool, default=True
+    intercept_scaling : float, default=1.0
+        Value of the constant column whose weight is the intercept.
+    pos_label : object, optional
+        The positive one of two classes; ``classes_[1]`` by default.
+    tol : float, default=0.01
+        Certified relative gap to stop at.
+    max_iter : int, default=1000
+        Most rounds for each class.
+    max_time : float, optional
+        Seconds for each class, honoured within one round.
+    n_jobs : int, optional
+        How many classes are fitted at a time.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+    coef_ : ndarray or CSR matrix of shape (1, n_features) or (n_classes, n_features)
+    intercept_ : ndarray of shape (1,) or (n_classes,)
+    support_ : ndarray of int
+    supports_ : list of ndarray of int
+    n_features_selected_ : int
+    C_ : ndarray of shape (n_problems,)
+        C of each problem in the scale of ``LinearSVC``.
+    primal_, dual_, dual_gap_ : ndarray of shape (n_problems,)
+        Objective, its certified lower bound, and ``(primal - dual) / primal``.
+    n_iter_ : ndarray of int of shape (n_problems,)
+    status_ : list of Status
+    measure_ : Measure
+    n_features_in_, feature_names_in_
+        As everywhere in scikit-learn.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from scoresieve.baselines import SquaredL1SVM
+    >>> X = np.random.default_rng(0).normal(size=(200, 30))
+    >>> model = SquaredL1SVM(C=0.5).fit(X, X[:, 3] + X[:, 7] > 0)
+    >>> sorted(np.argsort(-abs(model.coef_[0]))[:2].tolist())
+    [3, 7]
+    """
+
+    def __init__(
+        self,
+        measure: str | Measure = "accuracy",
+        *,
+        C: float = 1.0,
+        C_scale: str = "linear_svc",
+        fit_intercept: bool = True,
+        intercept_scaling: float = 1.0,
+        pos_label: Any = None,
+        tol: float = 0.01,
+        max_iter: int = 1000,
+        max_time: float | None = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.measure = measure
+        self.C = C
+        self.C_scale = C_scale
+        self.fit_intercept = fit_intercept
+        self.intercept_scaling = intercept_scaling
+        self.pos_label = pos_label
+        self.tol = tol
+        self.max_iter = max_iter
+        self.max_time = max_time
+        self.n_jobs = n_jobs
+
+    def _budget(self, n_features: int) -> int:
+        return 1
+
+    def _run(self, problem: Problem, tracker: Tracker) -> tuple[Bundle, Status]:
+        return run_bundle(problem, tracker)

@@ -1,0 +1,116 @@
+"""SVMPerf: the stored optima of SVM^perf, LinearSVC for accuracy, and the scales of C."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.svm import LinearSVC
+
+from scoresieve import solve
+from scoresieve.baselines import SVMPerf
+
+MEASURES = ("f1", "prbep", "rec@2p", "prec@p/2")
+GAP = 0.01
+
+
+def check(reference, data, measure, C, *, scale="linear_svc", unit=1.0):
+    """At the gap g, ``dual <= primal_ref (1 + 1e-6)`` and ``primal <= primal_ref (1 + g)``."""
+    X, y = reference.load(data)
+    (entry,) = (
+        e for e in reference.entries("svmperf", data) if (e["measure"], e["C"]) == (measure, C)
+    )
+    model = SVMPerf(
+        measure, C=C / unit, C_scale=scale, fit_intercept=False, tol=GAP / (1 + GAP)
+    ).fit(X, y)
+    assert_allclose(model.C_, [C])
+    assert model.dual_[0] <= entry["primal"] * (1 + 1e-6)
+    assert model.primal_[0] <= entry["primal"] * (1 + GAP)
+    assert 0.5 * np.sum(model.coef_**2) <= model.primal_[0]
+
+
+@pytest.mark.parametrize("C", [0.3, 3.0])
+@pytest.mark.parametrize("measure", MEASURES)
+def test_stored_objectives_on_tiny(reference, measure, C):
+    check(reference, "tiny", measure, C)
+
+
+@pytest.mark.parametrize("C", [0.3, 3.0])
+@pytest.mark.parametrize("measure", MEASURES)
+def test_stored_objectives_on_dexter(reference, measure, C):
+    check(reference, "dexter", measure, C)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("C", [0.3, 3.0])
+@pytest.mark.parametrize("measure", MEASURES)
+def test_stored_objectives_on_dorothea(reference, measure, C):
+    check(reference, "dorothea", measure, C)
+
+
+@pytest.mark.parametrize(("scale", "unit"), [("svmperf", 100 * 72 / 600**2), ("paper", 72 / 25)])
+def test_scales_of_other_programs(reference, scale, unit):
+    """72 of 600 rows are positive: the C of SVM^perf and of the paper for our C = 0.3."""
+    check(reference, "tiny", "f1", 0.3, scale=scale, unit=unit)
+
+
+def test_each_class_has_its_own_C_in_the_scale_of_svmperf(three_classes):
+    X, y = three_classes
+    model = SVMPerf(C=2.0, C_scale="svmperf", tol=0.1).fit(X, y)
+    counts = np.array([np.sum(y == label) for label in model.classes_])
+    assert_allclose(model.C_, 100 * counts * 2.0 / y.size**2)
+    for certificate in model.certify(X, y):
+        assert certificate.gap <= 0.1
+
+
+@pytest.mark.parametrize(("scaling", "C"), [(0.0, 0.1), (0.0, 2.0), (1.0, 0.1), (3.0, 2.0)])
+def test_accuracy_is_the_svm_with_the_hinge(data, scaling, C):
+    X, y = data(0, n_samples=60, n_features=15, noise=1.5)
+    intercept = {"fit_intercept": scaling > 0, "intercept_scaling": scaling or 1.0}
+    svm = LinearSVC(loss="hinge", C=C, tol=1e-8, max_iter=1000000, random_state=0, **intercept)
+    svm.fit(X, y)
+    bias = svm.intercept_[0] / scaling if scaling else 0.0
+    losses = np.maximum(0, 1 - y * svm.decision_function(X))
+    expected = 0.5 * (np.sum(svm.coef_**2) + bias**2) + C * losses.sum()
+    model = SVMPerf("accuracy", C=C, tol=1e-5, **intercept).fit(X, y)
+    assert model.primal_[0] == pytest.approx(expected, rel=2e-5)
+    assert model.coef_ == pytest.approx(svm.coef_, abs=2e-2)
+
+
+def test_no_feature_is_selected_out(reference):
+    X, y = reference.load("tiny")
+    model = SVMPerf("f1", C=0.3, fit_intercept=False).fit(X, y)
+    occurring = np.flatnonzero(np.diff(X.tocsc().indptr))
+    relaxed = solve(X, y, measure="f1", C=0.3, budget=X.shape[1], tol=0.01)
+    assert np.isin(model.support_, occurring).all()
+    assert model.n_features_selected_ > 0.95 * occurring.size
+    assert model.n_features_selected_ > relaxed.support.size
+    assert max(model.dual_[0], relaxed.dual) <= min(model.primal_[0], relaxed.primal)
+
+
+def test_every_measure_is_certified(data, measure):
+    X, y = data(1, n_samples=24)
+    model = SVMPerf(measure, C=0.5).fit(X, y)
+    assert model.certify(X, y).gap <= 0.01
+
+
+def test_identical_inputs_give_identical_bits(data):
+    X, y = data(2)
+    assert_array_equal(SVMPerf().fit(X, y).coef_, SVMPerf().fit(X.copy(), y).coef_)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"C": 0.0}, "C must be a positive"),
+        ({"C_scale": "mine"}, r"C_scale must be one of \['linear_svc', 'paper', 'svmperf'\]"),
+        ({"C_scale": "svmperf", "measure": "accuracy"}, "has no percent loss in SVM\\^perf"),
+        ({"measure": "f0"}, "beta"),
+        ({"intercept_scaling": -1.0}, "intercept_scaling must be a positive"),
+        ({"tol": 0.0}, "tol must be a positive"),
+        ({"max_iter": 0}, "max_iter must be an integer of at least 1"),
+    ],
+)
+def test_wrong_parameters_are_refused(data, parameters, message):
+    with pytest.raises(ValueError, match=message):
+        SVMPerf(**parameters).fit(*data(3))
