@@ -11,11 +11,12 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 from scoresieve import Status
-from scoresieve.solvers import hard_budget
+from scoresieve.solvers import swaps
 from scoresieve.solvers.api import solve_problem
 from scoresieve.solvers.bundle import WarmStart
-from scoresieve.solvers.hard_budget import choose_units, refit, solve_hard_budget
+from scoresieve.solvers.hard_budget import refit, refit_of, solve_hard_budget
 from scoresieve.solvers.problem import make_problem
+from scoresieve.solvers.swaps import choose_units
 from scoresieve.solvers.tracker import Limits
 
 
@@ -106,10 +107,10 @@ def test_swaps_never_worsen_and_sometimes_help(data, monkeypatch):
     problems = [data(seed, n_samples=60, n_features=30, noise=1.5) for seed in range(6)]
     arguments = {"measure": "f1", "budget": 4, "C": 0.5}
     with_swaps = np.array([solve_hard(X, y, **arguments).primal for X, y in problems])
-    monkeypatch.setattr(hard_budget, "MAX_REFITS", 0)
+    monkeypatch.setattr(swaps, "MAX_REFITS", 0)
     without = np.array([solve_hard(X, y, **arguments).primal for X, y in problems])
     assert np.all(with_swaps <= without)
-    assert np.any(with_swaps < (1 - hard_budget.LEAST_GAIN) * without)
+    assert np.any(with_swaps < (1 - swaps.LEAST_GAIN) * without)
 
 
 def test_swaps_find_the_better_column():
@@ -123,7 +124,9 @@ def test_swaps_find_the_better_column():
     misleading = np.zeros(6)
     misleading[4] = 1.0
     start = refit(problem, np.array([4]), misleading, relaxed.dual_point, limits)
-    best = choose_units(problem, misleading, relaxed.dual_point, limits)
+    best = choose_units(
+        problem.design, problem.norm, misleading, relaxed.dual_point, refit_of(problem), limits
+    )
     assert start.units.tolist() == [4]
     assert best.units.tolist() == [2]
     assert best.primal < start.primal

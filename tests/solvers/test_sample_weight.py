@@ -11,8 +11,9 @@ from sklearn.svm import LinearSVC
 from scoresieve import Status, certify, solve
 from scoresieve.design import as_design
 from scoresieve.measures import get_measure
-from scoresieve.solvers.hard_budget import choose_units
+from scoresieve.solvers.hard_budget import refit_of
 from scoresieve.solvers.problem import make_problem
+from scoresieve.solvers.swaps import choose_units
 from scoresieve.solvers.tracker import Limits
 
 TOL = 1e-3
@@ -180,7 +181,14 @@ def test_hard_budget_with_weights(weighted, measure):
         relaxed = solve(**part, **settings, tol=TOL)
         bad = np.where(np.arange(10) < 2, 0.0, relaxed.w)
         problem = make_problem(**part, **settings)
-        best = choose_units(problem, bad, relaxed.dual_point, Limits(TOL, 1000))
+        best = choose_units(
+            problem.design,
+            problem.norm,
+            bad,
+            relaxed.dual_point,
+            refit_of(problem),
+            Limits(TOL, 1000),
+        )
         assert np.count_nonzero(best.w) <= 3
         assert best.primal >= relaxed.dual
         bests.append(best)
@@ -234,9 +242,7 @@ def test_measures_that_are_no_sums_repeat_rows(weighted, measure, form):
     two = solve(form(X[rows]), y[rows], **arguments)
     assert_array_equal(one.w, two.w)
     assert (one.primal, one.dual) == (two.primal, two.dual)
-    check = certify(
-        X, y, one.w, one.dual_point, bias=one.intercept, sample_weight=c, **arguments
-    )
+    check = certify(X, y, one.w, one.dual_point, bias=one.intercept, sample_weight=c, **arguments)
     assert check.gap == pytest.approx(one.gap, abs=1e-9)
 
 
@@ -272,7 +278,10 @@ class TestErrors:
     @pytest.mark.parametrize(
         ("weights", "message"),
         [
-            (np.r_[np.ones(29), 0.5], r"sample_weight\[29\] is 0.5, but .* takes whole weights only"),
+            (
+                np.r_[np.ones(29), 0.5],
+                r"sample_weight\[29\] is 0.5, but .* takes whole weights",
+            ),
             (np.full(30, 11), "sample_weight sums to 330 for 30 rows.* at most 10 times as many"),
             (np.zeros(30), "sample_weight is zero for all rows"),
             (np.ones(31), "sample_weight has 31 weights, but y has 30 labels"),
@@ -293,7 +302,9 @@ class TestErrors:
         X, y = data(0)
         design = as_design(X)
         plain = solve(design, y, measure="f1", budget=3)
-        assert plain.primal == solve(design, y, measure="f1", budget=3, sample_weight=[1] * 30).primal
+        assert (
+            plain.primal == solve(design, y, measure="f1", budget=3, sample_weight=[1] * 30).primal
+        )
         with pytest.raises(ValueError, match="a Design cannot"):
             solve(design, y, measure="f1", budget=3, sample_weight=[2] * 30)
 
