@@ -37,18 +37,18 @@ WANTED_RATIO, WANTED_DIFFERENCE = 5.0, 1e-6
 @contextmanager
 def conic_run_timed(seconds: list[float]) -> Iterator[None]:
     """Collect the seconds inside Clarabel, setup included, without our assembly."""
-    original = conic._run
+    original = conic.run_clarabel
 
-    def run(*inputs: Any) -> Any:
-        spent, answer = timed(lambda: original(*inputs))
+    def run(*inputs: Any, **settings: Any) -> Any:
+        spent, answer = timed(lambda: original(*inputs, **settings))
         seconds.append(spent)
         return answer
 
-    conic._run = run
+    conic.run_clarabel = run
     try:
         yield
     finally:
-        conic._run = original
+        conic.run_clarabel = original
 
 
 def attempt(solver: Callable[[], MasterSolution]) -> tuple[float, MasterSolution | None]:

@@ -162,6 +162,33 @@ def test_duplicate_cuts_change_nothing():
     )
 
 
+@pytest.mark.parametrize(
+    "sets",
+    [{}, {"always": [0]}, {"groups": [0, 0, 1, 1, 2, 2]}],
+    ids=["plain", "always", "groups"],
+)
+@pytest.mark.parametrize("C", [0.1, 10.0])
+@pytest.mark.parametrize("repeats", [1, 2])
+def test_many_more_cuts_than_columns(repeats, C, sets):
+    """Here the Newton system is solved on the side of the columns; also with duplicate cuts."""
+    problem = random_master(11, n_cuts=200, n_columns=6, budget=2, C=C, **sets)
+    cuts, losses = np.vstack([problem.cuts] * repeats), np.tile(problem.losses, repeats)
+    assert_agree(MasterProblem(cuts, losses, C, problem.norm))
+
+
+def test_the_same_problem_gives_the_same_bits():
+    for n_cuts in (12, 200):
+        problem = random_master(12, n_cuts=n_cuts, n_columns=20)
+        first, second = solve_interior_point(problem), solve_interior_point(problem)
+        np.testing.assert_array_equal(first.w, second.w)
+        np.testing.assert_array_equal(first.alpha, second.alpha)
+        assert (first.primal, first.dual, first.n_steps) == (
+            second.primal,
+            second.dual,
+            second.n_steps,
+        )
+
+
 def test_columns_without_entries_get_no_weight():
     problem = random_master(7, n_columns=9)
     problem.cuts[:, 4:] = 0.0
