@@ -15,7 +15,7 @@ SOURCE = Path(__file__).resolve().parents[1] / "src" / PACKAGE
 FOUNDATIONS = {"measures", "losses", "regularizers", "design"}
 HELPERS = "_helpers"  # every private module in the root: _checks, _typing, ...
 ROOT = "__init__"
-CORE = FOUNDATIONS | {HELPERS, "solvers", "certificate"}
+CORE = FOUNDATIONS | {HELPERS, "solvers", "certificate", "loss_certificate"}
 LIBRARY = CORE | {"estimators", "mil", "baselines"}
 SHELVES = {"datasets", "plotting", "report"}
 PROGRAMS = {"cli", "demo", "__main__"}
@@ -33,9 +33,16 @@ ALLOWED: dict[str, set[str]] = {
         "solvers.problem",
         "solvers.result",
     },
+    "loss_certificate": {
+        *FOUNDATIONS,
+        HELPERS,
+        "certificate",
+        "solvers.loss_problem",
+        "solvers.result",
+    },
     "estimators": CORE,
     "mil": CORE | {"estimators"},
-    "baselines": CORE | {"estimators"},
+    "baselines": CORE | {"estimators", "mil"},
     ROOT: LIBRARY,
     **{unit: LIBRARY | {ROOT} for unit in SHELVES},
     **{unit: LIBRARY | {ROOT} | SHELVES for unit in PROGRAMS},

@@ -10,11 +10,14 @@ from importlib.metadata import PackageNotFoundError, version
 
 from scoresieve.certificate import Certificate, certify
 from scoresieve.estimators import (
+    BudgetClassifier,
     BudgetPath,
+    BudgetRegressor,
     MeasureSVC,
     MeasureSVCCV,
     budget_path,
     load,
+    loss_budget_path,
     selection_frequency,
 )
 from scoresieve.measures import Measure, get_measure
@@ -26,7 +29,9 @@ except PackageNotFoundError:  # the source tree on the path, not installed
     __version__ = "0+unknown"
 
 __all__ = [
+    "BudgetClassifier",
     "BudgetPath",
+    "BudgetRegressor",
     "Certificate",
     "DualPoint",
     "Measure",
@@ -39,6 +44,7 @@ __all__ = [
     "certify",
     "get_measure",
     "load",
+    "loss_budget_path",
     "selection_frequency",
     "solve",
 ]

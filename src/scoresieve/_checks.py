@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numbers
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -50,6 +50,7 @@ def check_problem(
     always: Any = None,
     excluded: Any = None,
     feature_groups: Any = None,
+    check_y: Callable[[Any, int], FloatArray] | None = None,
 ) -> CheckedArguments:
     """Check all arguments of a fit and put them in the form that solvers use.
 
@@ -66,12 +67,14 @@ def check_problem(
         Value of the constant column, or 0 for no intercept.
     always, excluded : see :func:`check_columns`
     feature_groups : see :func:`check_groups`
+    check_y : callable, optional
+        ``check_y(y, n_samples)``; :func:`check_labels` by default.
     """
     C = check_C(C)
     has_intercept = check_positive(intercept, "intercept", or_zero=True) > 0
     budget = check_count(budget, "budget")
     check_X(design, has_intercept=has_intercept)
-    y = check_labels(y, design.n_samples)
+    y = (check_y or check_labels)(y, design.n_samples)
     n_features = design.n_columns - has_intercept
     always = check_columns(always, n_features, "always")
     excluded = check_columns(excluded, n_features, "excluded")

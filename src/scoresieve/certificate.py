@@ -103,7 +103,7 @@ def certify(
         sample_weight=sample_weight,
     )
     design, norm, y = problem.design, problem.norm, problem.y
-    weights = _all_weights(w, bias, intercept, design.n_columns)
+    weights = all_weights(w, bias, intercept, design.n_columns)
     support = np.flatnonzero(weights)
     scores = design.scores(weights[support], support)
     primal = 0.5 * norm.value_squared(weights) + problem.C * problem.measure.risk(y, scores)
@@ -113,7 +113,7 @@ def certify(
     return Certificate(primal, dual, relative_gap(primal, dual))
 
 
-def _all_weights(w: ArrayLike, bias: float, intercept: float, n_columns: int) -> np.ndarray:
+def all_weights(w: ArrayLike, bias: float, intercept: float, n_columns: int) -> np.ndarray:
     """``w`` with the weight of the constant column at the end, if there is one."""
     w = np.asarray(w, dtype=np.float64)
     n_features = n_columns - (intercept > 0)

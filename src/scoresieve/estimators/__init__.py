@@ -1,9 +1,22 @@
 """scikit-learn's contract around the solvers."""
 
 from scoresieve.estimators._persistence import load
+from scoresieve.estimators.budget_classifier import BudgetClassifier
+from scoresieve.estimators.budget_regressor import BudgetRegressor
+from scoresieve.estimators.loss_path import loss_budget_path
 from scoresieve.estimators.measure_svc import MeasureSVC
 from scoresieve.estimators.measure_svc_cv import MeasureSVCCV
 from scoresieve.estimators.path import BudgetPath, budget_path
 from scoresieve.estimators.stability import selection_frequency
 
-__all__ = ["BudgetPath", "MeasureSVC", "MeasureSVCCV", "budget_path", "load", "selection_frequency"]
+__all__ = [
+    "BudgetClassifier",
+    "BudgetPath",
+    "BudgetRegressor",
+    "MeasureSVC",
+    "MeasureSVCCV",
+    "budget_path",
+    "load",
+    "loss_budget_path",
+    "selection_frequency",
+]

@@ -88,26 +88,26 @@ def fit_binary(
     return result
 
 
-def warn_about(result: SolveResult, name: str, C: float, tol: float) -> None:
+def warn_about(result: SolveResult, title: str, C: float, tol: float) -> None:
     """Tell the user of a fit that stopped early and of a model without features.
 
     Parameters
     ----------
     result : SolveResult
-    name : str
-        The positive class.
+    title : str
+        What was fitted: "class 'rare'".
     C, tol : float
     """
     if not result.status.reached_tolerance:
         warnings.warn(
-            f"class {name}: the certified gap is {result.gap:.3g} and tol={tol:g}. "
+            f"{title}: the certified gap is {result.gap:.3g} and tol={tol:g}. "
             f"{result.status.value} Columns of similar size and a smaller C also help.",
             ConvergenceWarning,
             stacklevel=3 + WRAPPERS_OF_FIT,
         )
     elif result.support.size == 0:
         warnings.warn(
-            f"class {name}: the model has no features at C={C:g}; {_remedy(result.smallest_C)}",
+            f"{title}: the model has no features at C={C:g}; {_remedy(result.smallest_C)}",
             UserWarning,
             stacklevel=3 + WRAPPERS_OF_FIT,
         )

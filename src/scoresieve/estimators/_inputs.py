@@ -19,6 +19,7 @@ from scoresieve._checks import (
     check_positive,
 )
 from scoresieve.estimators._progress import WRAPPERS_OF_FIT
+from scoresieve.losses import Loss, get_loss, known_losses
 from scoresieve.measures import Measure, get_measure
 
 IntArray = NDArray[np.int64]
@@ -27,13 +28,12 @@ IntArray = NDArray[np.int64]
 DEFAULT_BUDGET = 50
 
 
-@dataclass(frozen=True, eq=False)
-class ProblemSettings:
-    """``min_w 1/2 ||w||_B^2 + C R(w)``: all of a problem but its data, in checked form.
+@dataclass(frozen=True, eq=False, kw_only=True)
+class ColumnSettings:
+    """``1/2 ||w||_B^2`` and C: what a problem is about besides its data and its loss.
 
     Attributes
     ----------
-    measure : Measure
     budget : int
         B, at most the number of columns or groups that can be selected.
     C : float
@@ -44,7 +44,6 @@ class ProblemSettings:
     feature_groups : ndarray of int of shape (n_features,) or None
     """
 
-    measure: Measure
     budget: int
     C: float
     intercept: float
@@ -53,8 +52,32 @@ class ProblemSettings:
     feature_groups: IntArray | None
 
     def arguments(self) -> dict[str, Any]:
-        """Keyword arguments for ``make_problem`` and ``certify``."""
+        """Keyword arguments for the functions that make and certify problems."""
         return dict(vars(self))
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class ProblemSettings(ColumnSettings):
+    """``min_w 1/2 ||w||_B^2 + C R(w)``: all of a problem but its data, in checked form.
+
+    Attributes
+    ----------
+    measure : Measure
+    """
+
+    measure: Measure
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class LossSettings(ColumnSettings):
+    """``min_w 1/2 ||w||_B^2 + C sum_i l_i(w)``: all of a problem but its data, in checked form.
+
+    Attributes
+    ----------
+    loss : Loss
+    """
+
+    loss: Loss
 
 
 def resolve_settings(estimator: Any, n_features: int, names: Any = None) -> ProblemSettings:
@@ -68,6 +91,34 @@ def resolve_settings(estimator: Any, n_features: int, names: Any = None) -> Prob
     names : array-like of str of shape (n_features,), optional
         Names of the columns, if X had any.
     """
+    columns = _resolve_columns_and_C(estimator, n_features, names)
+    return ProblemSettings(measure=get_measure(estimator.measure), **columns)
+
+
+def resolve_loss_settings(
+    estimator: Any, task: str, n_features: int, names: Any = None
+) -> LossSettings:
+    """The same for an estimator with the parameter ``loss``.
+
+    Parameters
+    ----------
+    estimator : BudgetClassifier or BudgetRegressor
+    task : {"classification", "regression"}
+        What the loss must be for.
+    n_features, names
+        As for :func:`resolve_settings`.
+    """
+    loss = get_loss(estimator.loss)
+    if loss.task != task:
+        raise ValueError(
+            f"loss={estimator.loss!r} is for {loss.task}; for {task} use one of "
+            f"{', '.join(known_losses(task))}."
+        )
+    return LossSettings(loss=loss, **_resolve_columns_and_C(estimator, n_features, names))
+
+
+def _resolve_columns_and_C(estimator: Any, n_features: int, names: Any) -> dict[str, Any]:
+    """The fields of :class:`ColumnSettings`."""
     intercept = 0.0
     if estimator.fit_intercept:
         intercept = check_positive(estimator.intercept_scaling, "intercept_scaling")
@@ -78,15 +129,14 @@ def resolve_settings(estimator: Any, n_features: int, names: Any = None) -> Prob
     selectable = np.ones(n_features, dtype=bool)
     selectable[always] = selectable[excluded] = False
     n_units = np.count_nonzero(selectable) if groups is None else np.unique(groups[selectable]).size
-    return ProblemSettings(
-        measure=get_measure(estimator.measure),
-        budget=resolve_budget(estimator.budget, estimator.n_features_to_select, int(n_units)),
-        C=check_C(estimator.C),
-        intercept=intercept,
-        always=always,
-        excluded=excluded,
-        feature_groups=groups,
-    )
+    return {
+        "budget": resolve_budget(estimator.budget, estimator.n_features_to_select, int(n_units)),
+        "C": check_C(estimator.C),
+        "intercept": intercept,
+        "always": always,
+        "excluded": excluded,
+        "feature_groups": groups,
+    }
 
 
 def resolve_sets(
@@ -121,7 +171,7 @@ def resolve_budget(budget: Any, n_features_to_select: Any, n_units: int) -> int:
     if budget is not None:
         if not n_units:
             return check_count(budget, "budget")
-        return check_budget(budget, n_units, stacklevel=5 + WRAPPERS_OF_FIT)
+        return check_budget(budget, n_units, stacklevel=6 + WRAPPERS_OF_FIT)
     return max(1, min(DEFAULT_BUDGET if k is None else k, n_units))
 
 

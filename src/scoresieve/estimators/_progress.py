@@ -50,8 +50,8 @@ class Reporter:
     Parameters
     ----------
     estimator_name : str
-    problem_name : str
-        The positive class.
+    title : str
+        What is fitted: "class 'rare'".
     verbose : bool
         Whether to write a line to stderr.
     estimator : estimator, optional
@@ -60,7 +60,7 @@ class Reporter:
     """
 
     estimator_name: str = ""
-    problem_name: str = ""
+    title: str = ""
     verbose: bool = False
     estimator: Any = None
     context: Any = None
@@ -69,7 +69,7 @@ class Reporter:
         """Tell everyone of one round; whether to stop."""
         if self.verbose:
             sys.stderr.write(
-                f"[{self.estimator_name}] class {self.problem_name}: iteration {row.iteration}, "
+                f"[{self.estimator_name}] {self.title}: iteration {row.iteration}, "
                 f"gap {row.gap:.3g}, features {row.n_support}, {row.time:.1f} s\n"
             )
         if self.context is None:
@@ -132,28 +132,28 @@ class FitTasks:
     Parameters
     ----------
     estimator : CallbackMixin
-    names : list of str
-        The positive class of each problem.
+    titles : list of str
+        What each problem is about: "class 'rare'".
     X, y, metadata
         What the fit was given.
     """
 
     def __init__(
-        self, estimator: CallbackMixin, names: list[str], X: Any, y: Any, metadata: dict[str, Any]
+        self, estimator: CallbackMixin, titles: list[str], X: Any, y: Any, metadata: dict[str, Any]
     ) -> None:
         verbose = bool(estimator.verbose)
-        self.reporters = [Reporter(type(estimator).__name__, name, verbose) for name in names]
+        self.reporters = [Reporter(type(estimator).__name__, title, verbose) for title in titles]
         self._root = None
         if not estimator._n_callbacks:
             return
         self._about = {"estimator": estimator, "X": X, "y": y, "metadata": metadata}
-        self._root = estimator._init_callback_context(max_subtasks=len(names))
+        self._root = estimator._init_callback_context(max_subtasks=len(titles))
         self._root.call_on_fit_task_begin(**self._about)
         self.reporters = [
             replace(
                 reporter,
                 estimator=estimator,
-                context=self._root.subcontext(f"class {reporter.problem_name}", max_subtasks=None),
+                context=self._root.subcontext(reporter.title, max_subtasks=None),
             )
             for reporter in self.reporters
         ]

@@ -32,6 +32,15 @@ FloatArray = NDArray[np.float64]
 COMBINE = {"union": np.union1d, "intersection": np.intersect1d}
 
 
+def check_multi_class_support(name: str) -> None:
+    """Refuse a way to combine supports that there is not."""
+    if name not in COMBINE:
+        raise ValueError(
+            f"multi_class_support must be one of {sorted(COMBINE)}; got {name!r}. Each class's own "
+            "features are in supports_."
+        )
+
+
 class MeasureSVC(
     LinearModelMixin,
     LinearExportMixin,
@@ -219,12 +228,8 @@ class MeasureSVC(
         settings = resolve_settings(self, self.n_features_in_, names)
         X, y, weights = apply_weights(settings.measure, X, y, sample_weight)
         targets, y = read_targets(y, self.pos_label)
-        if self.multi_class_support not in COMBINE:
-            raise ValueError(
-                f"multi_class_support must be one of {sorted(COMBINE)}; got "
-                f"{self.multi_class_support!r}. Each class's own features are in supports_."
-            )
-        problems = [targets.name(problem) for problem in range(targets.n_problems)]
+        check_multi_class_support(self.multi_class_support)
+        problems = [f"class {targets.name(problem)}" for problem in range(targets.n_problems)]
         tasks = FitTasks(self, problems, X, y, {"sample_weight": weights})
         results = self._fit_each(X, y, weights, targets, settings, tasks.reporters)
         for problem, result in zip(problems, results, strict=True):

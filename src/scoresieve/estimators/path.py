@@ -15,7 +15,7 @@ from sklearn.utils import check_array, check_consistent_length, column_or_1d
 
 from scoresieve._checks import check_positive
 from scoresieve.estimators._inputs import resolve_groups, resolve_sets
-from scoresieve.estimators._targets import read_targets
+from scoresieve.estimators._targets import Targets, read_targets
 from scoresieve.measures import Measure
 from scoresieve.solvers.path import check_budgets, solve_path
 from scoresieve.solvers.result import Progress, SolveResult, Status
@@ -48,7 +48,7 @@ class BudgetPath:
     results : tuple of SolveResult
         All of the above and the dual points, for :func:`scoresieve.certify`.
     pos_label : object
-        The positive class.
+        The positive class; None for a regression.
     """
 
     budgets: IntArray
@@ -140,16 +140,11 @@ def budget_path(
     >>> path.coefs.shape, bool(np.all(path.gap <= 0.05))
     ((3, 50), True)
     """
-    names = _column_names(X)
+    names = column_names(X)
     X = check_array(X, accept_sparse=("csr", "csc"), accept_large_sparse=True)
     y = column_or_1d(y, warn=True)
     check_consistent_length(X, y)
-    targets, y = read_targets(y, pos_label)
-    if targets.kind != "binary":
-        raise ValueError(
-            f"y has {targets.classes.size} classes; a path is for two. Make one path for each "
-            "class, with y == class."
-        )
+    targets, y = read_two_classes(y, pos_label)
     intercept = check_positive(intercept_scaling, "intercept_scaling") if fit_intercept else 0.0
     n_features, budgets = X.shape[1], check_budgets(budgets)
     always, excluded = resolve_sets(always_features, excluded_features, n_features, names)
@@ -169,17 +164,28 @@ def budget_path(
         sample_weight=sample_weight,
         callback=callback,
     )
-    _warn_of_open_gaps(budgets, results, tol)
-    return _collect(budgets, results, targets.classes[targets.positive])
+    warn_of_open_gaps(budgets, results, tol)
+    return collect_path(budgets, results, targets.classes[targets.positive])
 
 
-def _column_names(X: Any) -> list[str] | None:
+def read_two_classes(y: Any, pos_label: Any = None) -> tuple[Targets, Any]:
+    """The classes in y, of which there must be two."""
+    targets, y = read_targets(y, pos_label)
+    if targets.kind != "binary":
+        raise ValueError(
+            f"y has {targets.classes.size} classes; a path is for two. Make one path for each "
+            "class, with y == class."
+        )
+    return targets, y
+
+
+def column_names(X: Any) -> list[str] | None:
     """The names of a DataFrame's columns, if they are all text."""
     names = list(getattr(X, "columns", []))
     return names if names and all(isinstance(name, str) for name in names) else None
 
 
-def _warn_of_open_gaps(budgets: list[int], results: list[SolveResult], tol: float) -> None:
+def warn_of_open_gaps(budgets: list[int], results: list[SolveResult], tol: float) -> None:
     """One warning for all fits that stopped early."""
     early = [
         f"budget {budget}: gap {result.gap:.3g} ({result.status.name})"
@@ -195,8 +201,10 @@ def _warn_of_open_gaps(budgets: list[int], results: list[SolveResult], tol: floa
         )
 
 
-def _collect(budgets: list[int], results: list[SolveResult], pos_label: Any) -> BudgetPath:
-    """The results as arrays."""
+def collect_path(
+    budgets: list[int], results: list[SolveResult], pos_label: Any = None, offset: float = 0.0
+) -> BudgetPath:
+    """The results as arrays, with an offset added to the intercepts."""
     supports = [result.support for result in results]
     n_selected = np.array([support.size for support in supports], dtype=np.int64)
     weights = [result.w[result.support] for result in results]
@@ -208,7 +216,7 @@ def _collect(budgets: list[int], results: list[SolveResult], pos_label: Any) -> 
     return BudgetPath(
         budgets=np.array(budgets, dtype=np.int64),
         coefs=coefs,
-        intercepts=np.array([result.intercept for result in results]),
+        intercepts=offset + np.array([result.intercept for result in results]),
         n_features_selected=n_selected,
         primal=np.array([result.primal for result in results]),
         dual=np.array([result.dual for result in results]),

@@ -72,8 +72,8 @@ class WeightedMeasure(Measure):
         for total, members in zip(self.totals(y), ("positives", "negatives"), strict=True):
             if total <= 0:
                 raise ValueError(
-                    f"sample_weight is zero for all {members}; give a positive weight to at least one "
-                    "row of each class."
+                    f"sample_weight is zero for all {members}; give a positive weight to at least "
+                    "one row of each class."
                 )
 
     def totals(self, y: FloatArray) -> tuple[float, float]:

@@ -13,6 +13,7 @@ vectors of at most k units. So:
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -83,18 +84,52 @@ def solve_hard_budget(
         best = choose_units(
             problem.design, problem.norm, relaxed, tracker.dual_point, refit_of(problem), left
         )
-    gap = relative_gap(best.primal, tracker.dual)
-    if gap <= limits.tol:
+    return hard_result(
+        best,
+        relaxed,
+        status,
+        tracker,
+        intercept,
+        lambda: smallest_useful_C(problem, limits, tracker),
+    )
+
+
+def hard_result(
+    best: Refit,
+    relaxed: FloatArray,
+    status: Status,
+    tracker: Tracker,
+    intercept: float,
+    smallest_C: Callable[[], float | None],
+) -> SolveResult:
+    """The refit as a result, with the bound of the relaxed problem.
+
+    Parameters
+    ----------
+    best : Refit
+    relaxed : ndarray of shape (n_columns,)
+        Weights of the relaxed solution.
+    status : Status
+        Why the relaxed problem ended.
+    tracker : Tracker
+        Of the relaxed problem.
+    intercept : float
+        Value of the constant last column of the design; 0 if it has none.
+    smallest_C : callable
+        Asked if the relaxed solution has no features either.
+    """
+    gap, tol = relative_gap(best.primal, tracker.dual), tracker.limits.tol
+    if gap <= tol:
         status = Status.CONVERGED
-    elif status.reached_tolerance and best.gap > limits.tol:
+    elif status.reached_tolerance and best.gap > tol:
         status = best.status
     w, bias = split_intercept(best.w, intercept)
-    support, smallest_C = np.flatnonzero(w), None
+    support, least_C = np.flatnonzero(w), None
     if support.size == 0 and status is Status.CONVERGED:
         status = Status.ZERO_MODEL
         if not np.any(split_intercept(relaxed, intercept)[0]):
             with tracker.clock.part("smallest C"):
-                smallest_C = smallest_useful_C(problem, limits, tracker)
+                least_C = smallest_C()
     return SolveResult(
         w=w,
         intercept=bias,
@@ -108,7 +143,7 @@ def solve_hard_budget(
         dual_point=tracker.dual_point,
         timings=dict(tracker.clock.parts),
         n_fallbacks=tracker.n_fallbacks,
-        smallest_C=smallest_C,
+        smallest_C=least_C,
         l0_gap=gap,
     )
 

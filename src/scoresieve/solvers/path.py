@@ -110,7 +110,6 @@ def solve_path(
     True
     """
     budgets = check_budgets(budgets)
-    stop = None if callback is None else _StopsForGood(callback)
     limits = Limits(tol, max_iter, max_time, callback, find_smallest_C)
     problem = make_problem(
         X,
@@ -124,10 +123,8 @@ def solve_path(
         feature_groups=feature_groups,
         sample_weight=sample_weight,
     )
-    admissible = [min(budget, problem.norm.budget) for budget in budgets]
     with one_blas_thread():
-        solved = _descend(problem, sorted(set(admissible), reverse=True), limits, stop, intercept)
-    return [solved[budget] for budget in admissible]
+        return descend(budgets, problem.norm.budget, limits, cuts_in_turn(problem, intercept))
 
 
 def check_budgets(budgets: Any) -> list[int]:
@@ -142,29 +139,50 @@ def check_budgets(budgets: Any) -> list[int]:
     return checked
 
 
-def _descend(
-    problem: Problem,
-    budgets: list[int],
-    limits: Limits,
-    callback: _StopsForGood | None,
-    intercept: float,
-) -> dict[int, SolveResult]:
-    """Solve for budgets in descending order, each from the state that the last one left."""
-    start, pool = perf_counter(), CutPool(problem)
-    warm = Continuation(pool)
+#: ``fit(budget, limits)``: the fit for one budget, from what the fit before it left.
+FitInTurn = Callable[[int, Limits], SolveResult]
+
+
+def descend(budgets: list[int], largest: int, limits: Limits, fit: FitInTurn) -> list[SolveResult]:
+    """Fit for each distinct budget in descending order; the results in the order asked for.
+
+    Parameters
+    ----------
+    budgets : list of int
+        Lowered to ``largest``.
+    largest : int
+        The largest budget that has a meaning.
+    limits : Limits
+        The time is for all budgets together, and a callback that stopped one fit stops all.
+    fit : callable
+    """
+    start = perf_counter()
+    admissible = [min(budget, largest) for budget in budgets]
+    callback = None if limits.callback is None else _StopsForGood(limits.callback)
     solved = {}
-    result = None
-    for budget in budgets:
-        at_budget = replace(problem, norm=problem.norm.with_budget(budget))
-        if result is not None:
-            warm = _go_over(pool, at_budget, result, intercept)
+    for budget in sorted(set(admissible), reverse=True):
         left = None
         if limits.max_time is not None:
             left = max(LAST_SECONDS, limits.max_time - (perf_counter() - start))
-        limits_left = replace(limits, max_time=left, callback=callback)
-        result = solve_problem(at_budget, limits_left, intercept=intercept, warm=warm)
-        solved[budget] = result
-    return solved
+        solved[budget] = fit(budget, replace(limits, max_time=left, callback=callback))
+    return [solved[budget] for budget in admissible]
+
+
+def cuts_in_turn(problem: Problem, intercept: float) -> FitInTurn:
+    """Fits that hand their cuts, columns and weights on."""
+    pool = CutPool(problem)
+    last: SolveResult | None = None
+
+    def fit(budget: int, limits: Limits) -> SolveResult:
+        nonlocal last
+        at_budget = replace(problem, norm=problem.norm.with_budget(budget))
+        warm = Continuation(pool)
+        if last is not None:
+            warm = _go_over(pool, at_budget, last, intercept)
+        last = solve_problem(at_budget, limits, intercept=intercept, warm=warm)
+        return last
+
+    return fit
 
 
 def _go_over(pool: CutPool, problem: Problem, last: SolveResult, intercept: float) -> Continuation:

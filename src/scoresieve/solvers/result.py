@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import Enum
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -144,7 +145,7 @@ class SolveResult:
     n_iter : int
         Rounds, that is solved master problems.
     history : list of Progress
-    dual_point : DualPoint
+    dual_point : DualPoint, or LossDualPoint of a general loss
         Proves ``dual``; :func:`scoresieve.certify` recomputes the bounds from it.
     timings : dict of str to float
         Seconds by part of the solver.
@@ -167,7 +168,7 @@ class SolveResult:
     status: Status
     n_iter: int
     history: list[Progress]
-    dual_point: DualPoint
+    dual_point: Any
     timings: dict[str, float] = field(default_factory=dict)
     n_fallbacks: int = 0
     smallest_C: float | None = None

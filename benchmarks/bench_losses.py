@@ -1,0 +1,159 @@
+"""General losses on news20.binary, 1.36 million columns, beside scikit-learn's l1-SVM.
+
+Run ``python benchmarks/bench_losses.py --data FOLDER``. 11,997 training rows, squared hinge, tol
+0.01, budgets 50 and 250, C = 1 and 10, no intercept. The l1-SVM has the same loss; its C is
+searched beforehand, so that its number of features is within 20 % of ours, and it stops at
+liblinear's default tolerance. Only final fits are timed, in turn, and the least of three times is
+taken. ``--losses`` are further smooth losses, which have no peer here.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.metrics import accuracy_score
+
+from _common import (
+    Split,
+    finish,
+    load_news20_binary,
+    log,
+    make_parser,
+    print_note,
+    print_table,
+    start,
+    timed,
+    verdict,
+)
+from _l1svm import WITHIN, L1Fit, distance, fit_l1svm, tune_C
+from scoresieve import SolveResult
+from scoresieve.loss_certificate import certify_loss
+from scoresieve.solvers.loss_api import solve_loss
+
+TOL = 0.01
+L1_TOLERANCE, L1_SEARCH_TOLERANCE = 1e-4, 1e-2
+#: The target: at most this many times the time of the l1-SVM.
+WANTED_RATIO = 2.0
+
+
+def compare(split: Split, loss: str, budget: int, C: float, n_repeats: int) -> dict[str, Any]:
+    """Our fit, its certificate, and for the squared hinge l1-SVM's fit in turn."""
+    arguments = {"loss": loss, "budget": budget, "C": C}
+
+    def fit() -> SolveResult:
+        return solve_loss(split.X, split.y, tol=TOL, **arguments)
+
+    result = fit()
+    check = certify_loss(split.X, split.y, result.w, result.dual_point, **arguments)
+    n_features = int(result.support.size)
+    tuned = tune(split, n_features) if loss == "squared_hinge" else None
+
+    def fit_peer() -> L1Fit:
+        return fit_l1svm(split.X, split.y, tuned.C, tol=L1_TOLERANCE)
+
+    ours: list[float] = []
+    theirs: list[float] = []
+    for _ in range(n_repeats):
+        ours.append(timed(fit)[0])
+        if tuned is not None:
+            seconds, peer = timed(fit_peer)
+            theirs.append(seconds)
+    row = {
+        **arguments,
+        "seconds": min(ours),
+        "all_seconds": ours,
+        "n_features": n_features,
+        "status": result.status.name,
+        "primal": result.primal,
+        "dual": result.dual,
+        "certified_gap": check.gap,
+        "rounds": result.n_iter,
+        "n_working": result.history[-1].n_working,
+        "timings": result.timings,
+        "test_accuracy": accuracy(split, split.X_test @ result.w),
+    }
+    if tuned is not None:
+        row["l1svm"] = l1_row(split, peer, n_features, theirs)
+    return row
+
+
+def tune(split: Split, n_features: int) -> L1Fit:
+    """The l1-SVM with about as many features, found with coarse fits."""
+    fit = tune_C(split.X, split.y, n_features, tol=L1_SEARCH_TOLERANCE)
+    log(f"l1-SVM for {n_features} features: C {fit.C:.4g}, {fit.n_features}")
+    return fit
+
+
+def l1_row(split: Split, fit: L1Fit, n_features: int, seconds: list[float]) -> dict[str, Any]:
+    return {
+        "C": fit.C,
+        "seconds": min(seconds),
+        "all_seconds": seconds,
+        "n_features": fit.n_features,
+        "similar": distance(fit, n_features) <= WITHIN,
+        "converged": fit.converged,
+        "test_accuracy": accuracy(split, fit.scores(split.X_test)),
+    }
+
+
+def accuracy(split: Split, scores: np.ndarray) -> float:
+    """Accuracy of the test rows at threshold 0, in per cent."""
+    return 100.0 * float(accuracy_score(split.y_test, np.where(scores > 0, 1, -1)))
+
+
+def report(results: list[dict[str, Any]]) -> None:
+    headers = ["loss", "B", "C", "seconds", "features", "certified gap", "rounds", "accuracy"]
+    headers += ["l1-SVM s", "features", "accuracy", "ratio"]
+    rows = []
+    for row in results:
+        cells = [row["loss"], row["budget"], f"{row['C']:g}", f"{row['seconds']:.2f}"]
+        cells += [row["n_features"], f"{row['certified_gap']:.4f}", row["rounds"]]
+        cells += [f"{row['test_accuracy']:.2f}"]
+        peer = row.get("l1svm")
+        if peer is None:
+            cells += ["", "", "", ""]
+        else:
+            mark = "" if peer["similar"] else " (not similar)"
+            mark += "" if peer["converged"] else " (not converged)"
+            cells += [f"{peer['seconds']:.2f}{mark}", peer["n_features"]]
+            cells += [f"{peer['test_accuracy']:.2f}", f"{row['seconds'] / peer['seconds']:.2f}"]
+        rows.append(cells)
+    print_table(headers, rows)
+
+
+def targets(results: list[dict[str, Any]]) -> None:
+    """How the targets stand."""
+    ratios = [row["seconds"] / row["l1svm"]["seconds"] for row in results if "l1svm" in row]
+    print_note(
+        f"Largest ratio {max(ratios):.2f}, wanted at most {WANTED_RATIO:g}: "
+        f"{verdict(max(ratios) <= WANTED_RATIO)}."
+    )
+    certified = all(row["certified_gap"] <= TOL for row in results)
+    print_note(f"Every gap certified within {TOL:g}: {verdict(certified)}.")
+
+
+def main() -> None:
+    parser = make_parser(__doc__)
+    parser.add_argument("--budgets", nargs="+", type=int, default=[50, 250])
+    parser.add_argument("--C", nargs="+", type=float, default=[1.0, 10.0])
+    parser.add_argument("--losses", nargs="*", default=["logistic", "huber_hinge"])
+    parser.add_argument("--repeats", type=int, default=3, help="timed runs of each fit")
+    args = parser.parse_args()
+    if args.quick:
+        args.budgets, args.C, args.losses, args.repeats = args.budgets[:1], args.C[:1], [], 1
+    split = load_news20_binary(args)
+    results = []
+    for loss in ["squared_hinge", *args.losses]:
+        for C in args.C:
+            for budget in args.budgets:
+                results.append(compare(split, loss, budget, C, args.repeats))
+                log(f"{loss} B = {budget}, C = {C:g}: {results[-1]['seconds']:.2f} s")
+    print(f"News20.binary, training part {split.X.shape[0]} x {split.X.shape[1]}, tol {TOL:g}\n")
+    report(results)
+    targets(results)
+    finish(args, {"results": results})
+
+
+if __name__ == "__main__":
+    start(main)

@@ -1,0 +1,21 @@
+"""Losses: convex functions of one score an example. They never see X."""
+
+from scoresieve.losses._base import Loss, MarginLoss, ResidualLoss
+from scoresieve.losses.classification import Hinge, HuberHinge, Logistic, SquaredHinge
+from scoresieve.losses.registry import get_loss, known_losses
+from scoresieve.losses.regression import EpsilonInsensitive, Huber, Squared
+
+__all__ = [
+    "EpsilonInsensitive",
+    "Hinge",
+    "Huber",
+    "HuberHinge",
+    "Logistic",
+    "Loss",
+    "MarginLoss",
+    "ResidualLoss",
+    "Squared",
+    "SquaredHinge",
+    "get_loss",
+    "known_losses",
+]
