@@ -6,6 +6,12 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 
+# One thread for each of the processes: threads of BLAS that wait for each other cost more than
+# they bring on matrices as small as those of the tests.
+WORKERS ?= 2
+PYTEST_IN_PARALLEL := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 \
+	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
+
 READY := $(VENV)/.ready
 PACKAGE := $(VENV)/.package-installed
 DEV := $(VENV)/.dev-installed
@@ -22,10 +28,10 @@ demo: $(PLOT) ## select words on docstrings, print a table, draw demo_output/
 	$(BIN)/python -m scoresieve.demo
 
 test: lint ## style checks, then every test, with the slow ones and the doctests
-	$(BIN)/python -m pytest
+	$(PYTEST_IN_PARALLEL)
 
 test-quick: $(DEV) ## the tests that take less than about two seconds each
-	$(BIN)/python -m pytest -m "not slow"
+	$(PYTEST_IN_PARALLEL) -m "not slow"
 
 test-matrix: ## the tests on the oldest and newest Python and scikit-learn; PYTEST="-m 'not slow'" for less
 	$(PYTHON) tools/test_matrix.py $(PYTHONS) --pytest="$(PYTEST)"
