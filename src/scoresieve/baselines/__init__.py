@@ -9,6 +9,7 @@ from scoresieve.baselines.fs_multi import FSMulti
 from scoresieve.baselines.l0_svm import L0SVM
 from scoresieve.baselines.l1_bundle import L1BundleSVM
 from scoresieve.baselines.l1_svm import L1SVM
+from scoresieve.baselines.mil import MILES, MeanInstanceSVM
 from scoresieve.baselines.nmmkl import NMMKL
 from scoresieve.baselines.squared_l1 import SquaredL1SVM
 from scoresieve.baselines.svm_perf import SVMPerf
@@ -18,10 +19,12 @@ __all__ = [
     "FGM",
     "L0SVM",
     "L1SVM",
+    "MILES",
     "NMMKL",
     "SVMRFE",
     "FSMulti",
     "L1BundleSVM",
+    "MeanInstanceSVM",
     "SVMPerf",
     "SquaredL1SVM",
 ]

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import numbers
 import sys
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
@@ -15,6 +16,7 @@ from time import perf_counter
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
 
 from scoresieve.estimators._decision import measure_score
 from scoresieve.estimators._fit import PreviousFit, fit_binary
@@ -77,14 +79,26 @@ class PathJob:
 
     def run(self, data: LabelledData) -> PathScores:
         """Fit on the training part of the data, score the held-out part."""
+        return self.run_parts(data.rows(self.split.train), data.rows(self.split.test), data)
+
+    def run_parts(self, train: LabelledData, test: LabelledData, data: LabelledData) -> PathScores:
+        """Fit on one part, score the other; their columns need not be those of the data.
+
+        Parameters
+        ----------
+        train, test : LabelledData
+            With the same columns. Budgets above their number are lowered to it.
+        data : LabelledData
+            All rows, for their number.
+        """
         begin = perf_counter()
-        train, test = data.rows(self.split.train), data.rows(self.split.test)
         of_test = measure_of_part(self.settings.measure, test, data)
         settings = replace(
             self.settings, measure=measure_of_part(self.settings.measure, train, data)
         )
         train = train.counted(settings.measure)
-        budgets = [model.n_features_to_select or model.budget for model in self.models]
+        wanted = [model.n_features_to_select or model.budget for model in self.models]
+        budgets = [min(size, train.X.shape[1]) for size in wanted]
         problems = [
             fit_budgets(train, labels, budgets, settings, self.models[0])
             for labels in train.targets.labels(train.y)
@@ -97,8 +111,7 @@ class PathJob:
         if self.name is not None:
             seconds = perf_counter() - begin
             sys.stderr.write(
-                f"[MeasureSVCCV] {self.name}: scores {min(scores):.3f} to {max(scores):.3f}, "
-                f"{seconds:.1f} s\n"
+                f"{self.name}: scores {min(scores):.3f} to {max(scores):.3f}, {seconds:.1f} s\n"
             )
         return _collect(scores, n_features, problems)
 
@@ -115,6 +128,29 @@ class PathJob:
                 "a scorer that is defined on every test part of cv."
             )
         return float(score)
+
+
+def warn_of_open_gaps(paths: list[PathScores], Cs: list[float], tol: float) -> None:
+    """One warning, at the line that called ``fit``, for all fits that stopped early.
+
+    Parameters
+    ----------
+    paths : list of PathScores
+    Cs : list of float
+        The C of each path.
+    tol : float
+    """
+    gaps = np.array([path.gaps for path in paths])
+    if not np.any(gaps):
+        return
+    worst = np.unravel_index(np.argmax(gaps), gaps.shape)
+    warnings.warn(
+        f"{np.count_nonzero(gaps)} of the {gaps.size} fits of the cross-validation stopped before "
+        f"tol={tol:g}; the largest gap is {gaps[worst]:.3g}, at C={Cs[worst[0]]:g}. Raise "
+        "max_iter, max_time or tol, or leave out large Cs.",
+        ConvergenceWarning,
+        stacklevel=3,
+    )
 
 
 def _collect(scores: list, n_features: list, problems: list[list[SolveResult]]) -> PathScores:

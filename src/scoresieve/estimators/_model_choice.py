@@ -73,9 +73,35 @@ def lower_sizes(sizes: list[int], n_units: int, kind: str) -> list[int]:
             f"budgets up to {sizes[-1]} are more than the {n_units} columns or groups that can be "
             f"selected; {n_units} is used for all that are.",
             UserWarning,
-            stacklevel=4,
+            stacklevel=5,
         )
     return sorted({min(size, n_units) for size in sizes})
+
+
+def read_sizes(estimator: Any, name: str, n_units: int) -> tuple[str, list[int]]:
+    """The parameter that the sizes are of, ``"budget"`` or ``name``, and the sizes to choose from.
+
+    Parameters
+    ----------
+    estimator : object
+        With the parameters ``budgets`` and ``name``, of which at most one is given.
+    name : {"n_features_to_select", "n_instances_to_select"}
+    n_units : int
+        How many columns, groups or instances can be selected.
+    """
+    budgets, numbers = estimator.budgets, getattr(estimator, name)
+    if budgets is not None and numbers is not None:
+        raise ValueError(
+            f"budgets={budgets!r} and {name}={numbers!r} are both given; give one of them. {name} "
+            f"is a guarantee, budgets let more {name.split('_')[1]} in at less weight."
+        )
+    if numbers is not None:
+        kind, sizes = name, check_sizes(numbers, name)
+    elif budgets is not None:
+        kind, sizes = "budget", check_sizes(budgets, "budgets")
+    else:
+        kind, sizes = "budget", default_budgets(n_units)
+    return kind, lower_sizes(sizes, n_units, kind)
 
 
 def check_Cs(Cs: Any) -> list[float]:

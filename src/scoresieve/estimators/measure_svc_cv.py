@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -10,38 +9,34 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import get_scorer
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import validate_data
 
-from scoresieve.estimators._cross_validation import PathJob, PathScores
+from scoresieve.estimators._chosen_model import ChosenModelMixin
+from scoresieve.estimators._cross_validation import PathJob, warn_of_open_gaps
 from scoresieve.estimators._inputs import ProblemSettings, resolve_settings
 from scoresieve.estimators._linear_model import LinearModelMixin
 from scoresieve.estimators._model_choice import (
     check_Cs,
     check_refit,
-    check_sizes,
-    choose,
-    default_budgets,
-    lower_sizes,
+    read_sizes,
     tabulate,
 )
 from scoresieve.estimators._selector import SparseSelectorMixin
 from scoresieve.estimators._splits import LabelledData, Split, check_scorable, make_splits
 from scoresieve.estimators._targets import read_targets
-from scoresieve.estimators.measure_svc import COMBINE, MeasureSVC
+from scoresieve.estimators.measure_svc import MeasureSVC, check_multi_class_support
 from scoresieve.measures import Measure
 from scoresieve.measures.weighted import as_weights
 from scoresieve.solvers.api import check_solver
 from scoresieve.solvers.row_weights import apply_weights
 from scoresieve.solvers.tracker import Limits
 
-#: Private attributes of a fitted model, see :class:`LinearModelMixin`.
-STATE = ("_targets", "_settings", "_biases", "_dual_points")
 
-
-class MeasureSVCCV(LinearModelMixin, ClassifierMixin, SparseSelectorMixin, BaseEstimator):
+class MeasureSVCCV(
+    ChosenModelMixin, LinearModelMixin, ClassifierMixin, SparseSelectorMixin, BaseEstimator
+):
     """``argmax_{B, C} (1/F) sum_f s_f(B, C)``, then ``MeasureSVC`` with these B and C on all rows.
 
     ``s_f(B, C)`` is the measure, on part f of the rows, of the model that was fitted on all other
@@ -211,35 +206,11 @@ pos_label, multi_class_support, solver, tol, max_iter
             for C in Cs
         ]
         paths = Parallel(n_jobs=self.n_jobs)(delayed(job.run)(data) for job in jobs)
-        self._warn_of_open_gaps(jobs, paths)
+        warn_of_open_gaps(paths, [job.settings.C for job in jobs], self.tol)
         by_split = [paths[at : at + len(Cs)] for at in range(0, len(paths), len(Cs))]
-        self.n_splits_ = len(splits)
-        self.cv_results_ = tabulate(kind, sizes, Cs, by_split)
-        self.best_index_ = choose(self.cv_results_, kind, self.refit)
-        self.best_params_ = self.cv_results_["params"][self.best_index_]
-        self.best_score_ = float(self.cv_results_["mean_test_score"][self.best_index_])
-        self.C_ = self.best_params_["C"]
+        self._choose(tabulate(kind, sizes, Cs, by_split), kind, len(splits))
         self._take_over(self._model(**self.best_params_).fit(X, data.y, sample_weight))
         return self
-
-    def score(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> float:
-        """What the model was chosen by: ``scoring``, or else the measure, see ``MeasureSVC.score``.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,), or indicator matrix of shape (n_samples, n_classes)
-        sample_weight : array-like of shape (n_samples,), optional
-            How often each row counts.
-
-        Returns
-        -------
-        float
-        """
-        if self.scoring is None:
-            return super().score(X, y, sample_weight)
-        weights = {} if sample_weight is None else {"sample_weight": sample_weight}
-        return get_scorer(self.scoring)(self, X, y, **weights)
 
     def _read_data(self, X: Any, y: Any, sample_weight: Any) -> LabelledData:
         """What ``fit`` was given, in checked form."""
@@ -262,30 +233,13 @@ pos_label, multi_class_support, solver, tol, max_iter
         """Checked settings, the parameter that the sizes are of, the sizes, and the Cs."""
         check_solver(self.solver)
         Limits(self.tol, self.max_iter, self.max_time)
-        if self.multi_class_support not in COMBINE:
-            raise ValueError(
-                f"multi_class_support must be one of {sorted(COMBINE)}; got "
-                f"{self.multi_class_support!r}."
-            )
+        check_multi_class_support(self.multi_class_support)
         Cs = check_Cs(self.Cs)
         names = getattr(self, "feature_names_in_", None)
         largest = self._model(n_features_to_select=self.n_features_in_, C=Cs[0])
         settings = resolve_settings(largest, self.n_features_in_, names)
-        n_units = settings.budget
-        if self.n_features_to_select is None:
-            kind, sizes = "budget", default_budgets(n_units)
-            if self.budgets is not None:
-                sizes = check_sizes(self.budgets, "budgets")
-        elif self.budgets is None:
-            kind = "n_features_to_select"
-            sizes = check_sizes(self.n_features_to_select, kind)
-        else:
-            raise ValueError(
-                f"budgets={self.budgets!r} and n_features_to_select={self.n_features_to_select!r} "
-                "are both given; give one of them. n_features_to_select is a guarantee, budgets "
-                "let more features in at less weight."
-            )
-        return settings, kind, lower_sizes(sizes, n_units, kind), Cs
+        kind, sizes = read_sizes(self, "n_features_to_select", settings.budget)
+        return settings, kind, sizes, Cs
 
     def _model(self, **params: Any) -> MeasureSVC:
         """An estimator for one point of the grid, not fitted."""
@@ -307,58 +261,5 @@ pos_label, multi_class_support, solver, tol, max_iter
         """All sizes for one C, to be fitted on the training part of one split."""
         ((kind, sizes),) = grid.items()
         models = [self._model(**{kind: size}, C=C) for size in sizes]
-        name = f"split {number}, C={C:g}" if self.verbose else None
+        name = f"[MeasureSVCCV] split {number}, C={C:g}" if self.verbose else None
         return PathJob(models, replace(settings, C=C), split, scorer, name)
-
-    def _warn_of_open_gaps(self, jobs: list[PathJob], paths: list[PathScores]) -> None:
-        """One warning for all fits of the cross-validation that stopped early."""
-        gaps = np.array([path.gaps for path in paths])
-        n_open = np.count_nonzero(gaps)
-        if n_open:
-            worst = float(gaps.max())
-            where = np.unravel_index(np.argmax(gaps), gaps.shape)
-            C = jobs[where[0]].settings.C
-            warnings.warn(
-                f"{n_open} of the {gaps.size} fits of the cross-validation stopped before "
-                f"tol={self.tol:g}; the largest gap is {worst:.3g}, at C={C:g}. Raise max_iter, "
-                "max_time or tol, or leave out large Cs.",
-                ConvergenceWarning,
-                stacklevel=3,
-            )
-
-    def _take_over(self, estimator: MeasureSVC) -> None:
-        """Make the fitted state of the final model the state of this one."""
-        if hasattr(self, "estimator_"):
-            for name in _fitted_state(self.estimator_):
-                vars(self).pop(name, None)
-        self.estimator_ = estimator
-        vars(self).update(_fitted_state(estimator))
-
-    def sparsify(self) -> MeasureSVCCV:
-        """Convert ``coef_`` to a CSR matrix, as scikit-learn's linear models do.
-
-        Returns
-        -------
-        self
-        """
-        super().sparsify()
-        self.estimator_.coef_ = self.coef_
-        return self
-
-    def densify(self) -> MeasureSVCCV:
-        """Convert ``coef_`` to an array.
-
-        Returns
-        -------
-        self
-        """
-        super().densify()
-        self.estimator_.coef_ = self.coef_
-        return self
-
-
-def _fitted_state(model: MeasureSVC) -> dict[str, Any]:
-    """The public fitted attributes, and the private ones that the methods of the mixins need."""
-    return {
-        name: value for name, value in vars(model).items() if name.endswith("_") or name in STATE
-    }

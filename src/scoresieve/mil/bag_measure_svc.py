@@ -1,0 +1,149 @@
+"""``BagMeasureSVC``: few instances decide about bags, trained for the measure you report."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator, ClassifierMixin
+
+from scoresieve._checks import check_count
+from scoresieve.estimators import MeasureSVC
+from scoresieve.measures import Measure
+from scoresieve.mil._bag_model import OF_EMBEDDING, BagModelMixin
+
+
+class BagMeasureSVC(BagModelMixin, ClassifierMixin, BaseEstimator):
+    """``f(B) = sum_k w_k max_{x in B} exp(-||x - x^k||^2 / (2 sigma^2)) + b``, with few x^k.
+
+    Each bag is embedded by its similarity to the training instances (MILES), and
+    :class:`~scoresieve.MeasureSVC` selects the instances for the measure that you report. Mao and
+    Tsang's Algorithm for multiple-instance learning, with any measure, a hard budget, and a
+    certificate.
+
+    Conventions
+    -----------
+    * Bags are a list of 2-D arrays (dense or CSR), or :class:`~scoresieve.mil.Bags`.
+    * ``predict`` and ``decision_function`` touch the selected instances only.
+    * Classes, indicator matrices, C, budgets and thresholds are as in ``MeasureSVC``.
+
+    Parameters
+    ----------
+    measure : str or Measure, default="f1"
+    budget : int, optional
+        B of the budget norm; the model has more instances than that.
+    n_instances_to_select : int, optional
+        At most that many instances for each class.
+    C : float, default=10.0
+    sigma : float or str, default="median"
+        Width of the similarity: a number, ``"median"``, or a multiple such as ``"0.5*median"``.
+    metric, n_prototypes, prototypes, max_memory, random_state
+        As in :class:`~scoresieve.mil.MILESEmbedding`.
+    fit_intercept, intercept_scaling, pos_label, solver, tol, max_iter, max_time, n_jobs, verbose
+        As in :class:`~scoresieve.MeasureSVC`.
+
+    Attributes
+    ----------
+    embedding_ : MILESEmbedding
+    model_ : MeasureSVC
+        On the embedding of the training bags.
+    key_instances_ : list of KeyInstance
+        Class by class, the largest weights first.
+    n_instances_selected_ : int
+    coef_ : ndarray of shape (1, n_instances_selected_) or (n_classes, n_instances_selected_)
+        Weights of the selected instances, in the order of the training instances.
+    classes_, intercept_, measure_, budget_, primal_, dual_, dual_gap_, l0_gap_, n_iter_, status_, \
+history_
+        As in :class:`~scoresieve.MeasureSVC`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from scoresieve.mil import BagMeasureSVC
+    >>> rng = np.random.default_rng(0)
+    >>> bags = [rng.normal(size=(5, 2)) for _ in range(60)]
+    >>> y = np.arange(60) % 3 == 0
+    >>> for bag in np.flatnonzero(y):
+    ...     bags[bag][rng.integers(5)] = [4.0, 4.0]  # one telling instance
+    >>> model = BagMeasureSVC(n_instances_to_select=1, sigma=1.0).fit(bags, y)
+    >>> model.key_instances_[0].vector
+    array([4., 4.])
+    >>> model.score(bags, y)
+    1.0
+    """
+
+    def __init__(
+        self,
+        measure: str | Measure = "f1",
+        *,
+        budget: int | None = None,
+        n_instances_to_select: int | None = None,
+        C: float = 10.0,
+        sigma: str | float = "median",
+        metric: str = "rbf",
+        n_prototypes: int | None = None,
+        prototypes: str = "sample",
+        max_memory: float = 256e6,
+        fit_intercept: bool = True,
+        intercept_scaling: float = 1.0,
+        pos_label: Any = None,
+        solver: str = "bundle",
+        tol: float = 0.05,
+        max_iter: int = 1000,
+        max_time: float | None = None,
+        n_jobs: int | None = None,
+        random_state: Any = 0,
+        verbose: int = 0,
+    ) -> None:
+        self.measure = measure
+        self.budget = budget
+        self.n_instances_to_select = n_instances_to_select
+        self.C = C
+        self.sigma = sigma
+        self.metric = metric
+        self.n_prototypes = n_prototypes
+        self.prototypes = prototypes
+        self.max_memory = max_memory
+        self.fit_intercept = fit_intercept
+        self.intercept_scaling = intercept_scaling
+        self.pos_label = pos_label
+        self.solver = solver
+        self.tol = tol
+        self.max_iter = max_iter
+        self.max_time = max_time
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def fit(self, bags: Any, y: Any, sample_weight: ArrayLike | None = None) -> BagMeasureSVC:
+        """Embed the bags, select instances, and fit one model for each class.
+
+        Parameters
+        ----------
+        bags : Bags or list of arrays
+        y : array-like of shape (n_bags,), or indicator matrix of shape (n_bags, n_classes)
+        sample_weight : array-like of shape (n_bags,), optional
+            How often each bag counts; see :meth:`scoresieve.MeasureSVC.fit`. Its instances are
+            candidates once, however often it counts, and none with a weight of 0.
+
+        Returns
+        -------
+        self
+        """
+        self._fit_on_embedding(bags, y, self._model_on_embedding(), sample_weight)
+        return self
+
+    def _model_on_embedding(self) -> MeasureSVC:
+        """The model that selects columns of the embedding, not fitted."""
+        parameters = self.get_params(deep=False)
+        k = parameters.pop("n_instances_to_select")
+        if k is not None and self.budget not in (None, check_count(k, "n_instances_to_select")):
+            raise ValueError(
+                f"budget={self.budget!r} and n_instances_to_select={k} differ; give one of them. "
+                "n_instances_to_select is a guarantee, budget lets more instances in at less "
+                "weight."
+            )
+        parameters["n_features_to_select"] = k
+        return MeasureSVC(
+            **{name: value for name, value in parameters.items() if name not in OF_EMBEDDING}
+        )

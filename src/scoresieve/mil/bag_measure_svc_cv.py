@@ -1,0 +1,248 @@
+"""``BagMeasureSVCCV``: sigma, the number of instances and C chosen by cross-validation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.metrics import get_scorer
+from sklearn.utils import check_X_y
+from sklearn.utils.parallel import Parallel, delayed
+
+from scoresieve.estimators._chosen_model import ChosenModelMixin
+from scoresieve.estimators._cross_validation import PathJob, warn_of_open_gaps
+from scoresieve.estimators._inputs import resolve_settings
+from scoresieve.estimators._model_choice import (
+    check_Cs,
+    check_refit,
+    read_sizes,
+)
+from scoresieve.estimators._splits import LabelledData, Split, check_scorable, make_splits
+from scoresieve.estimators._targets import read_targets
+from scoresieve.measures import Measure
+from scoresieve.mil._bag_checks import check_length
+from scoresieve.mil._bag_cross_validation import EmbeddedPaths, check_sigmas, tabulate_sigmas
+from scoresieve.mil._bag_model import OF_EMBEDDING, BagModelMixin, counted_bags
+from scoresieve.mil.bag_measure_svc import BagMeasureSVC
+from scoresieve.mil.bags import as_bags
+from scoresieve.mil.embedding import MILESEmbedding
+from scoresieve.solvers.row_weights import apply_weights
+from scoresieve.solvers.tracker import Limits
+
+
+class BagMeasureSVCCV(ChosenModelMixin, BagModelMixin, ClassifierMixin, BaseEstimator):
+    """``argmax_{sigma, B, C} (1/F) sum_f s_f(sigma, B, C)``, then ``BagMeasureSVC`` on all bags.
+
+    ``s_f(sigma, B, C)`` is the measure, on part f of the bags, of the model that was fitted on all
+    other parts. The embedding is made anew for each f, from instances of the bags that train: no
+    instance of a held-out bag is a prototype, and the median distance is theirs.
+
+    Conventions
+    -----------
+    All else is as in :class:`~scoresieve.MeasureSVCCV`: warm-started paths over the budgets, one
+    choice for all classes, ``refit``, equal bits for every ``n_jobs``.
+
+    Parameters
+    ----------
+    measure : str or Measure, default="f1"
+        What to optimise: ``"f1"``, ``"accuracy"``, ``"prec@100"``, ``"roc_auc"``, ...
+    sigmas : list of float or str, default=("0.25*median", "0.5*median", "median")
+        Widths to choose from, see :class:`~scoresieve.mil.MILESEmbedding`; without effect for
+        ``metric="cosine"``.
+    budgets : list of int, optional
+        Values of B to choose from. By default 2, 5, 10, 20, 50, 100 and 200.
+    n_instances_to_select : list of int, optional
+        Instead of budgets, numbers k to choose from: models with at most k instances.
+    Cs : int or list of float, default=(1.0, 10.0, 100.0)
+        Values of C to choose from, or how many from 1 to 100 in equal ratios.
+    cv : int, splitter or iterable of (train, test), optional
+        As in scikit-learn: 5 parts by default, stratified unless y is an indicator matrix.
+    scoring : str or callable, optional
+        What to choose by, as in scikit-learn; the measure by default. A callable is given models on
+        the embedding and embedded bags.
+    refit : {"best", "1se"}, default="best"
+        The highest mean score, of equal ones that with the fewest instances; or the smallest B (or
+        k) within one standard error of it.
+    metric, n_prototypes, prototypes, max_memory, random_state
+        As in :class:`~scoresieve.mil.MILESEmbedding`.
+    fit_intercept, intercept_scaling, pos_label, solver, tol, max_iter, max_time, verbose
+        As in :class:`~scoresieve.MeasureSVCCV`.
+    n_jobs : int, optional
+        How many pairs of a part and a sigma are worked on at a time.
+
+    Attributes
+    ----------
+    cv_results_ : dict of str to array
+        One entry for each sigma, B (or k) and C, as ``GridSearchCV`` has it: ``param_sigma``,
+        ``param_budget`` (or ``param_n_instances_to_select``), ``param_C``, ``params``,
+        ``split0_test_score`` and so on, ``mean_test_score``, ``rank_test_score``,
+        ``mean_n_instances``, ``mean_fit_time``.
+    best_index_ : int
+        The chosen row of ``cv_results_``.
+    best_params_ : dict
+    best_score_ : float
+        Mean score of the chosen row.
+    C_ : float
+    n_splits_ : int
+    estimator_ : BagMeasureSVC
+        The model that was fitted on all bags.
+    key_instances_, embedding_, coef_, classes_, ...
+        All fitted attributes of ``estimator_``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from scoresieve.mil import BagMeasureSVCCV
+    >>> rng = np.random.default_rng(0)
+    >>> bags = [rng.normal(size=(4, 2)) for _ in range(60)]
+    >>> y = np.arange(60) % 3 == 0
+    >>> for bag in np.flatnonzero(y):
+    ...     bags[bag][rng.integers(4)] = [4.0, 4.0]  # one telling instance
+    >>> model = BagMeasureSVCCV(n_instances_to_select=[1, 3], Cs=[10.0], cv=3).fit(bags, y)
+    >>> model.best_params_["n_instances_to_select"], model.key_instances_[0].vector
+    (1, array([4., 4.]))
+    """
+
+    _private_state = ("_targets", "_selected")
+
+    def __init__(
+        self,
+        measure: str | Measure = "f1",
+        *,
+        sigmas: Any = ("0.25*median", "0.5*median", "median"),
+        budgets: ArrayLike | None = None,
+        n_instances_to_select: ArrayLike | None = None,
+        Cs: int | ArrayLike = (1.0, 10.0, 100.0),
+        cv: Any = None,
+        scoring: str | Callable[..., float] | None = None,
+        refit: str = "best",
+        metric: str = "rbf",
+        n_prototypes: int | None = None,
+        prototypes: str = "sample",
+        max_memory: float = 256e6,
+        fit_intercept: bool = True,
+        intercept_scaling: float = 1.0,
+        pos_label: Any = None,
+        solver: str = "bundle",
+        tol: float = 0.05,
+        max_iter: int = 1000,
+        max_time: float | None = None,
+        n_jobs: int | None = None,
+        random_state: Any = 0,
+        verbose: int = 0,
+    ) -> None:
+        self.measure = measure
+        self.sigmas = sigmas
+        self.budgets = budgets
+        self.n_instances_to_select = n_instances_to_select
+        self.Cs = Cs
+        self.cv = cv
+        self.scoring = scoring
+        self.refit = refit
+        self.metric = metric
+        self.n_prototypes = n_prototypes
+        self.prototypes = prototypes
+        self.max_memory = max_memory
+        self.fit_intercept = fit_intercept
+        self.intercept_scaling = intercept_scaling
+        self.pos_label = pos_label
+        self.solver = solver
+        self.tol = tol
+        self.max_iter = max_iter
+        self.max_time = max_time
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def fit(
+        self, bags: Any, y: Any, sample_weight: ArrayLike | None = None, *, groups: Any = None
+    ) -> BagMeasureSVCCV:
+        """Choose sigma, the number of instances and C, then fit with them on all bags.
+
+        Parameters
+        ----------
+        bags : Bags or list of arrays
+        y : array-like of shape (n_bags,), or indicator matrix of shape (n_bags, n_classes)
+        sample_weight : array-like of shape (n_bags,), optional
+            How often each bag counts when models are fitted and when they are scored.
+        groups : array-like of shape (n_bags,), optional
+            Bags that a splitter such as ``GroupKFold`` keeps together.
+
+        Returns
+        -------
+        self
+        """
+        data = self._read_data(bags, y, sample_weight)
+        kind, sizes, Cs, sigmas = self._read_grid(data)
+        splits = self._make_splits(data, groups)
+        jobs = [
+            self._job(sigma, {kind: sizes}, Cs, split, number)
+            for sigma in sigmas
+            for number, split in enumerate(splits)
+        ]
+        found = Parallel(n_jobs=self.n_jobs)(delayed(job.run)(data) for job in jobs)
+        warn_of_open_gaps([path for paths in found for path in paths], Cs * len(jobs), self.tol)
+        by_sigma = [found[at : at + len(splits)] for at in range(0, len(found), len(splits))]
+        self._choose(tabulate_sigmas(kind, sizes, Cs, sigmas, by_sigma), kind, len(splits))
+        self._take_over(self._model(**self.best_params_).fit(data.X, data.y, sample_weight))
+        return self
+
+    def _read_data(self, bags: Any, y: Any, sample_weight: Any) -> LabelledData:
+        """What ``fit`` was given, in checked form."""
+        bags = as_bags(bags)
+        check_length(len(bags), y)
+        _, y = check_X_y(np.zeros((len(bags), 1)), y, multi_output=True)
+        targets, y = read_targets(y, self.pos_label)
+        return LabelledData(bags, y, counted_bags(bags, sample_weight)[1], targets)
+
+    def _read_grid(self, data: LabelledData) -> tuple[str, list[int], list[float], list[Any]]:
+        """The parameter that the sizes are of, the sizes, the Cs and the sigmas, all checked."""
+        Limits(self.tol, self.max_iter, self.max_time)
+        sigmas = ["median"] if self.metric == "cosine" else check_sigmas(self.sigmas)
+        n_units = min(data.X.n_instances, self.n_prototypes or data.X.n_instances)
+        kind, sizes = read_sizes(self, "n_instances_to_select", n_units)
+        return kind, sizes, check_Cs(self.Cs), sigmas
+
+    def _make_splits(self, data: LabelledData, groups: Any) -> list[Split]:
+        """Parts on which the measure is defined."""
+        measure = resolve_settings(self._model()._model_on_embedding(), 1).measure
+        # k of "prec@k" is about all bags, each as often as it counts.
+        _, y_counted, _ = apply_weights(measure, data.y, data.y, data.weights)
+        for labels in data.targets.labels(y_counted):
+            measure.check(labels)
+        splits = make_splits(self.cv, data, groups)
+        if self.scoring is None:
+            check_scorable(splits, data, measure)
+        check_refit(self.refit, len(splits))
+        return splits
+
+    def _model(self, **params: Any) -> BagMeasureSVC:
+        """An estimator for one point of the grid, not fitted."""
+        known = BagMeasureSVC().get_params(deep=False)
+        shared = {
+            name: value for name, value in self.get_params(deep=False).items() if name in known
+        }
+        return BagMeasureSVC(**(shared | {"n_instances_to_select": None} | params))
+
+    def _job(
+        self,
+        sigma: Any,
+        grid: dict[str, list[int]],
+        Cs: list[float],
+        split: Split,
+        number: int,
+    ) -> EmbeddedPaths:
+        """All sizes and Cs for one sigma, to be fitted on the training part of one split."""
+        ((kind, sizes),) = grid.items()
+        scorer = None if self.scoring is None else get_scorer(self.scoring)
+        paths = []
+        for C in Cs:
+            models = [self._model(**{kind: size}, C=C)._model_on_embedding() for size in sizes]
+            name = f"[BagMeasureSVCCV] sigma={sigma}, split {number}, C={C:g}"
+            settings = resolve_settings(models[0], max(sizes))
+            paths.append(PathJob(models, settings, split, scorer, name if self.verbose else None))
+        of_embedding = {name: getattr(self, name) for name in OF_EMBEDDING if name != "sigma"}
+        return EmbeddedPaths(MILESEmbedding(sigma, **of_embedding), paths)

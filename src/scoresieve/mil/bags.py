@@ -1,0 +1,253 @@
+"""Bags of instances: what each example is in multiple-instance learning."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import ArrayLike, NDArray
+
+from scoresieve.mil._bag_checks import (
+    as_bag,
+    as_instances,
+    as_offsets,
+    check_same_columns,
+    first_not_finite,
+)
+
+IntArray = NDArray[np.int64]
+
+
+class Bags:
+    """``bag i = instances[offsets[i] : offsets[i + 1]]``: many bags as one stacked matrix.
+
+    Conventions
+    -----------
+    * A bag is a 2-D array with one row for each of its instances; all bags have the same columns.
+    * ``bags[3]`` is the array of bag 3. Slices, masks and lists of numbers give ``Bags`` again, so
+      that ``train_test_split``, ``cross_val_score`` and ``GridSearchCV`` take them like any data.
+    * Every bag has at least one instance. Instances are finite numbers.
+
+    Parameters
+    ----------
+    instances : array or sparse matrix of shape (n_instances, n_columns)
+        Sparse ones are kept as CSR.
+    offsets : array-like of int of shape (n_bags + 1,)
+        Where each bag begins, and the number of instances at the end.
+    names : array-like of shape (n_bags,), optional
+        What each bag is called; its number by default.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> bags = Bags.from_list([np.zeros((2, 3)), np.ones((4, 3))])
+    >>> len(bags), bags.sizes.tolist(), bags[1].shape
+    (2, [2, 4], (4, 3))
+    >>> bags[[1]].n_instances
+    4
+    """
+
+    def __init__(self, instances: Any, offsets: ArrayLike, names: ArrayLike | None = None) -> None:
+        self.instances = as_instances(instances)
+        self.offsets = as_offsets(offsets, self.instances.shape[0])
+        self.names = np.arange(len(self)) if names is None else np.asarray(names)
+        if self.names.shape != (len(self),):
+            raise ValueError(
+                f"names has shape {self.names.shape}, but there are {len(self)} bags; give one "
+                "name for each bag."
+            )
+        empty = np.flatnonzero(self.sizes == 0)
+        if empty.size:
+            raise ValueError(f"bag {self.label(empty[0])} is empty; leave it out.")
+        row = first_not_finite(self.instances)
+        if row is not None:
+            bag, position = self.origin(row)
+            raise ValueError(
+                f"bag {self.label(bag)} has NaN or infinity in its instance {position}; impute it, "
+                "or leave the instance out."
+            )
+
+    @classmethod
+    def from_list(cls, bags: Sequence[Any], names: ArrayLike | None = None) -> Bags:
+        """Stack a list of 2-D arrays or sparse matrices, one for each bag.
+
+        Parameters
+        ----------
+        bags : sequence of array-like or sparse matrix of shape (n_instances_of_the_bag, n_columns)
+        names : array-like of shape (n_bags,), optional
+        """
+        arrays = [as_bag(bag, place) for place, bag in enumerate(bags)]
+        if not arrays:
+            raise ValueError("bags is empty; give at least one bag.")
+        check_same_columns(arrays)
+        offsets = np.concatenate([[0], np.cumsum([array.shape[0] for array in arrays])])
+        if any(sp.issparse(array) for array in arrays):
+            stacked = sp.vstack([sp.csr_array(array) for array in arrays], format="csr")
+        else:
+            stacked = np.concatenate(arrays)
+        return cls(stacked, offsets, names)
+
+    @classmethod
+    def from_groups(cls, X: Any, groups: ArrayLike) -> Bags:
+        """Rows with the same entry in ``groups`` are one bag, in the order of first appearance.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_instances, n_columns)
+        groups : array-like of shape (n_instances,)
+            The name of each row's bag.
+
+        Examples
+        --------
+        >>> bags = Bags.from_groups([[1.0], [2.0], [3.0]], ["b", "a", "b"])
+        >>> bags.names.tolist(), bags[0].ravel().tolist()
+        (['b', 'a'], [1.0, 3.0])
+        """
+        X = as_instances(X)
+        names, members, _ = _by_appearance(groups, X.shape[0])
+        order = np.argsort(members, kind="stable")
+        offsets = np.concatenate([[0], np.cumsum(np.bincount(members, minlength=names.size))])
+        return cls(X[order], offsets, names)
+
+    @classmethod
+    def from_dataframe(
+        cls, frame: Any, *, bag: str, columns: Sequence[str] | None = None, label: str | None = None
+    ) -> Bags | tuple[Bags, NDArray]:
+        """The rows of a pandas or polars frame, with the column ``bag`` saying whose they are.
+
+        Parameters
+        ----------
+        frame : DataFrame
+        bag : str
+            Column with the name of each row's bag.
+        columns : sequence of str, optional
+            Columns of numbers that describe an instance; all others by default.
+        label : str, optional
+            Column with the label of each row's bag; the same for all rows of a bag.
+
+        Returns
+        -------
+        Bags, or (Bags, ndarray of shape (n_bags,)) with ``label``
+        """
+        known = list(frame.columns)
+        if columns is None:
+            columns = [name for name in known if name not in (bag, label)]
+        for name in [bag, *columns, *([] if label is None else [label])]:
+            if name not in known:
+                raise ValueError(
+                    f"the frame has no column {name!r}; it has {', '.join(map(repr, known))}."
+                )
+        groups = np.asarray(frame[bag].to_numpy())
+        bags = cls.from_groups(np.asarray(frame[list(columns)].to_numpy()), groups)
+        if label is None:
+            return bags
+        return bags, _one_label_each(groups, np.asarray(frame[label].to_numpy()))
+
+    def __len__(self) -> int:
+        return self.offsets.size - 1
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Number of bags, and of columns of their instances."""
+        return len(self), self.instances.shape[1]
+
+    @property
+    def sizes(self) -> IntArray:
+        """Instances in each bag."""
+        return np.diff(self.offsets)
+
+    @property
+    def n_instances(self) -> int:
+        """Instances in all bags."""
+        return int(self.offsets[-1])
+
+    def label(self, bag: int) -> str:
+        """The number of a bag, and its name if it has another, for messages."""
+        name = self.names[bag]
+        return str(bag) if name == bag else f"{bag} ({name})"
+
+    def origin(self, instance: int) -> tuple[int, int]:
+        """The bag of an instance, and its position there."""
+        bag = int(np.searchsorted(self.offsets, instance, side="right")) - 1
+        return bag, int(instance - self.offsets[bag])
+
+    def alone(self) -> Bags:
+        """Each instance as a bag of its own."""
+        return Bags(self.instances, np.arange(self.n_instances + 1))
+
+    def __iter__(self) -> Iterator[Any]:
+        for bag in range(len(self)):
+            yield self[bag]
+
+    def __getitem__(self, key: Any) -> Any:
+        # scikit-learn asks for bags[rows, ...].
+        if isinstance(key, tuple) and len(key) == 2 and key[1] is Ellipsis:
+            key = key[0]
+        if isinstance(key, int | np.integer):
+            bag = range(len(self))[key]
+            return self.instances[self.offsets[bag] : self.offsets[bag + 1]]
+        chosen = np.arange(len(self))[key]
+        if chosen.ndim != 1 or chosen.size == 0:
+            raise IndexError(
+                f"bags are chosen by a number, a slice, a mask or a list of numbers, at least one; "
+                f"got {key!r}."
+            )
+        sizes = self.sizes[chosen]
+        offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+        rows = np.arange(offsets[-1]) + np.repeat(self.offsets[chosen] - offsets[:-1], sizes)
+        return Bags(self.instances[rows], offsets, self.names[chosen])
+
+    def __repr__(self) -> str:
+        return f"Bags({len(self)} bags, {self.n_instances} instances, {self.shape[1]} columns)"
+
+
+def as_bags(bags: Any) -> Bags:
+    """``Bags``, a list of 2-D arrays, or one 3-D array, as ``Bags``.
+
+    Parameters
+    ----------
+    bags : Bags, list of array-like or sparse matrix, or array of shape (n_bags, n_instances, \
+n_columns)
+    """
+    if isinstance(bags, Bags):
+        return bags
+    if isinstance(bags, np.ndarray) and bags.ndim == 2 and bags.dtype.kind != "O":
+        raise ValueError(
+            f"bags is one 2-D array of shape {bags.shape}; give a list of 2-D arrays, one for each "
+            "bag, [array] for a single bag, or Bags.from_groups(X, groups)."
+        )
+    if isinstance(bags, str) or sp.issparse(bags) or not hasattr(bags, "__iter__"):
+        raise ValueError(
+            f"bags must be a list of 2-D arrays, or Bags; got {type(bags).__name__}. Put a single "
+            "bag in a list."
+        )
+    return Bags.from_list(list(bags))
+
+
+def _by_appearance(groups: ArrayLike, n_rows: int) -> tuple[NDArray, IntArray, IntArray]:
+    """Names in the order of first appearance, each row's number among them, and first rows."""
+    groups = np.asarray(groups)
+    if groups.shape != (n_rows,):
+        raise ValueError(
+            f"groups has shape {groups.shape}, but X has {n_rows} rows; give one name for each row."
+        )
+    names, first, inverse = np.unique(groups, return_index=True, return_inverse=True)
+    appearance = np.argsort(first, kind="stable")
+    rank = np.empty(names.size, dtype=np.int64)
+    rank[appearance] = np.arange(names.size)
+    return names[appearance], rank[inverse], first[appearance]
+
+
+def _one_label_each(groups: NDArray, labels: NDArray) -> NDArray:
+    """The label of each bag, from those of its rows."""
+    _, members, first = _by_appearance(groups, labels.size)
+    differs = np.flatnonzero(labels != labels[first[members]])
+    if differs.size:
+        row = differs[0]
+        raise ValueError(
+            f"bag {groups[row]!r} has the labels {labels[first[members[row]]]!r} and "
+            f"{labels[row]!r}; all rows of a bag must have the same."
+        )
+    return labels[first]
