@@ -10,7 +10,7 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import GridSearchCV
 
-from scoresieve import MeasureSVC, Progress, Status
+from scoresieve import MeasureSVC, MeasureSVCCV, Progress, Status
 
 callbacks = pytest.importorskip("sklearn.callback", reason="callbacks came with scikit-learn 1.9")
 
@@ -156,3 +156,13 @@ def test_a_search_hands_its_callbacks_down(binary):
     search.fit(X, y)
     fits = {path for path in record.paths("end") if path[-1].startswith("class ")}
     assert fits
+
+
+def test_tasks_of_a_cross_validation(binary):
+    X, y = binary
+    record = Recorder()
+    model = MeasureSVCCV(budgets=[2, 4], Cs=[1.0, 10.0], cv=2).set_callbacks(record)
+    plain = MeasureSVCCV(budgets=[2, 4], Cs=[1.0, 10.0], cv=2).fit(X, y)
+    assert np.array_equal(model.fit(X, y).coef_, plain.coef_)
+    titles = [f"split {number}, C={C}" for number in (0, 1) for C in (1, 10)]
+    assert record.paths("end") == [("fit", title) for title in [*titles, "refit"]] + [("fit",)]

@@ -21,6 +21,7 @@ from sklearn.exceptions import ConvergenceWarning
 from scoresieve.estimators._decision import measure_score
 from scoresieve.estimators._fit import PreviousFit, fit_binary
 from scoresieve.estimators._inputs import ProblemSettings
+from scoresieve.estimators._progress import WRAPPERS_OF_FIT
 from scoresieve.estimators._splits import LabelledData, Split, measure_of_part
 from scoresieve.estimators.measure_svc import MeasureSVC
 from scoresieve.measures import Measure
@@ -149,7 +150,7 @@ def warn_of_open_gaps(paths: list[PathScores], Cs: list[float], tol: float) -> N
         f"tol={tol:g}; the largest gap is {gaps[worst]:.3g}, at C={Cs[worst[0]]:g}. Raise "
         "max_iter, max_time or tol, or leave out large Cs.",
         ConvergenceWarning,
-        stacklevel=3,
+        stacklevel=3 + WRAPPERS_OF_FIT,
     )
 
 

@@ -14,6 +14,7 @@ from scipy.stats import rankdata
 
 from scoresieve._checks import check_C, check_count, check_positive
 from scoresieve.estimators._cross_validation import PathScores
+from scoresieve.estimators._progress import WRAPPERS_OF_FIT
 
 FloatArray = NDArray[np.float64]
 
@@ -73,7 +74,7 @@ def lower_sizes(sizes: list[int], n_units: int, kind: str) -> list[int]:
             f"budgets up to {sizes[-1]} are more than the {n_units} columns or groups that can be "
             f"selected; {n_units} is used for all that are.",
             UserWarning,
-            stacklevel=5,
+            stacklevel=5 + WRAPPERS_OF_FIT,
         )
     return sorted({min(size, n_units) for size in sizes})
 

@@ -10,6 +10,7 @@ Older versions of scikit-learn have no callbacks; there, ``verbose`` is all ther
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -32,7 +33,14 @@ except ImportError:  # scikit-learn < 1.9
     WRAPPERS_OF_FIT = 0
 
 
-__all__ = ["WRAPPERS_OF_FIT", "CallbackMixin", "FitTasks", "Reporter", "with_callbacks"]
+__all__ = [
+    "WRAPPERS_OF_FIT",
+    "CallbackMixin",
+    "FitTasks",
+    "Reporter",
+    "reported",
+    "with_callbacks",
+]
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,6 +96,14 @@ class Reporter:
         """Close it. An answer to stop is of no use here: every class needs its model."""
         if self.context is not None:
             self.context.call_on_fit_task_end(estimator=self.estimator)
+
+
+def reported(reporter: Reporter, work: Callable[..., Any], *arguments: Any) -> Any:
+    """``work(*arguments)`` as one task."""
+    reporter.begin()
+    answer = work(*arguments)
+    reporter.end()
+    return answer
 
 
 class CallbackMixin(CallbackSupportMixin):

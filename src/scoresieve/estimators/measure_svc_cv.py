@@ -23,6 +23,7 @@ from scoresieve.estimators._model_choice import (
     read_sizes,
     tabulate,
 )
+from scoresieve.estimators._progress import CallbackMixin, FitTasks, reported, with_callbacks
 from scoresieve.estimators._selector import SparseSelectorMixin
 from scoresieve.estimators._splits import LabelledData, Split, check_scorable, make_splits
 from scoresieve.estimators._targets import read_targets
@@ -35,7 +36,12 @@ from scoresieve.solvers.tracker import Limits
 
 
 class MeasureSVCCV(
-    ChosenModelMixin, LinearModelMixin, ClassifierMixin, SparseSelectorMixin, BaseEstimator
+    ChosenModelMixin,
+    LinearModelMixin,
+    CallbackMixin,
+    ClassifierMixin,
+    SparseSelectorMixin,
+    BaseEstimator,
 ):
     """``argmax_{B, C} (1/F) sum_f s_f(B, C)``, then ``MeasureSVC`` with these B and C on all rows.
 
@@ -82,7 +88,8 @@ pos_label, multi_class_support, solver, tol, max_iter
     n_jobs : int, optional
         How many paths are fitted at a time.
     verbose : int, default=0
-        Above 0, a line on stderr for each path, and for each round of the final fit.
+        Above 0, a line on stderr for each path, and for each round of the final fit. With
+        scikit-learn 1.9 or newer, ``set_callbacks`` takes a progress bar.
 
     Attributes
     ----------
@@ -170,6 +177,7 @@ pos_label, multi_class_support, solver, tol, max_iter
         tags.classifier_tags.multi_label = True
         return tags
 
+    @with_callbacks
     def fit(
         self, X: Any, y: Any, sample_weight: ArrayLike | None = None, *, groups: Any = None
     ) -> MeasureSVCCV:
@@ -205,11 +213,19 @@ pos_label, multi_class_support, solver, tol, max_iter
             for number, split in enumerate(splits)
             for C in Cs
         ]
-        paths = Parallel(n_jobs=self.n_jobs)(delayed(job.run)(data) for job in jobs)
+        titles = [f"split {number}, C={C:g}" for number in range(len(splits)) for C in Cs]
+        tasks = FitTasks(self, [*titles, "refit"], data.X, data.y, {"sample_weight": data.weights})
+        *of_jobs, of_refit = tasks.reporters
+        paths = Parallel(n_jobs=self.n_jobs)(
+            delayed(reported)(reporter, job.run, data)
+            for reporter, job in zip(of_jobs, jobs, strict=True)
+        )
         warn_of_open_gaps(paths, [job.settings.C for job in jobs], self.tol)
         by_split = [paths[at : at + len(Cs)] for at in range(0, len(paths), len(Cs))]
         self._choose(tabulate(kind, sizes, Cs, by_split), kind, len(splits))
-        self._take_over(self._model(**self.best_params_).fit(X, data.y, sample_weight))
+        final = self._model(**self.best_params_)
+        self._take_over(reported(of_refit, final.fit, X, data.y, sample_weight))
+        tasks.end()
         return self
 
     def _read_data(self, X: Any, y: Any, sample_weight: Any) -> LabelledData:

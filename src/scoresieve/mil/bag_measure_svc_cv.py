@@ -20,6 +20,7 @@ from scoresieve.estimators._model_choice import (
     check_refit,
     read_sizes,
 )
+from scoresieve.estimators._progress import CallbackMixin, FitTasks, reported, with_callbacks
 from scoresieve.estimators._splits import LabelledData, Split, check_scorable, make_splits
 from scoresieve.estimators._targets import read_targets
 from scoresieve.measures import Measure
@@ -33,7 +34,9 @@ from scoresieve.solvers.row_weights import apply_weights
 from scoresieve.solvers.tracker import Limits
 
 
-class BagMeasureSVCCV(ChosenModelMixin, BagModelMixin, ClassifierMixin, BaseEstimator):
+class BagMeasureSVCCV(
+    ChosenModelMixin, BagModelMixin, CallbackMixin, ClassifierMixin, BaseEstimator
+):
     """``argmax_{sigma, B, C} (1/F) sum_f s_f(sigma, B, C)``, then ``BagMeasureSVC`` on all bags.
 
     ``s_f(sigma, B, C)`` is the measure, on part f of the bags, of the model that was fitted on all
@@ -157,6 +160,7 @@ class BagMeasureSVCCV(ChosenModelMixin, BagModelMixin, ClassifierMixin, BaseEsti
         self.random_state = random_state
         self.verbose = verbose
 
+    @with_callbacks
     def fit(
         self, bags: Any, y: Any, sample_weight: ArrayLike | None = None, *, groups: Any = None
     ) -> BagMeasureSVCCV:
@@ -183,11 +187,20 @@ class BagMeasureSVCCV(ChosenModelMixin, BagModelMixin, ClassifierMixin, BaseEsti
             for sigma in sigmas
             for number, split in enumerate(splits)
         ]
-        found = Parallel(n_jobs=self.n_jobs)(delayed(job.run)(data) for job in jobs)
+        parts = range(len(splits))
+        titles = [f"sigma={sigma}, split {number}" for sigma in sigmas for number in parts]
+        tasks = FitTasks(self, [*titles, "refit"], data.X, data.y, {"sample_weight": data.weights})
+        *of_jobs, of_refit = tasks.reporters
+        found = Parallel(n_jobs=self.n_jobs)(
+            delayed(reported)(reporter, job.run, data)
+            for reporter, job in zip(of_jobs, jobs, strict=True)
+        )
         warn_of_open_gaps([path for paths in found for path in paths], Cs * len(jobs), self.tol)
         by_sigma = [found[at : at + len(splits)] for at in range(0, len(found), len(splits))]
         self._choose(tabulate_sigmas(kind, sizes, Cs, sigmas, by_sigma), kind, len(splits))
-        self._take_over(self._model(**self.best_params_).fit(data.X, data.y, sample_weight))
+        final = self._model(**self.best_params_)
+        self._take_over(reported(of_refit, final.fit, data.X, data.y, sample_weight))
+        tasks.end()
         return self
 
     def _read_data(self, bags: Any, y: Any, sample_weight: Any) -> LabelledData:
