@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -12,9 +13,25 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted, v
 
 from scoresieve.certificate import Certificate, certify
 from scoresieve.estimators._decision import linear_scores, measure_score
+from scoresieve.estimators._inputs import ColumnSettings
+from scoresieve.estimators._targets import Targets
+from scoresieve.solvers.result import SolveResult
 from scoresieve.solvers.row_weights import apply_weights
 
 FloatArray = NDArray[np.float64]
+
+
+#: How the supports of several classes become one selection.
+COMBINE = {"union": np.union1d, "intersection": np.intersect1d}
+
+
+def check_multi_class_support(name: str) -> None:
+    """Refuse a way to combine supports that there is not."""
+    if name not in COMBINE:
+        raise ValueError(
+            f"multi_class_support must be one of {sorted(COMBINE)}; got {name!r}. Each class's own "
+            "features are in supports_."
+        )
 
 
 class LinearModelMixin:
@@ -26,6 +43,31 @@ class LinearModelMixin:
     were solved ``_targets`` (a row for each class, and its sign), ``_settings``, ``_biases`` (the
     intercepts before they were shifted to a threshold) and ``_dual_points``.
     """
+
+    #: Recomputes the bounds of one problem.
+    _certifier = staticmethod(certify)
+
+    def _store_results(
+        self, targets: Targets, settings: ColumnSettings, results: list[SolveResult]
+    ) -> None:
+        """Set the fitted attributes that one result for each problem decides."""
+        self._targets, self._settings = targets, settings
+        self._dual_points = [result.dual_point for result in results]
+        self._biases = np.array([result.intercept for result in results])
+        self.classes_, self.budget_ = targets.classes, settings.budget
+        self.coef_ = targets.sign * np.array([result.w for result in results])
+        self.supports_ = [np.union1d(result.support, settings.always) for result in results]
+        self.support_ = reduce(COMBINE[self.multi_class_support], self.supports_)
+        self.n_features_selected_ = int(self.support_.size)
+        for name in ("primal", "dual", "n_iter"):
+            setattr(self, f"{name}_", np.array([getattr(result, name) for result in results]))
+        self.dual_gap_ = np.array([result.gap for result in results])
+        self.status_ = [result.status for result in results]
+        self.history_ = [result.history for result in results]
+        if self.n_features_to_select is not None:
+            self.l0_gap_ = np.array([result.l0_gap for result in results])
+        elif hasattr(self, "l0_gap_"):
+            del self.l0_gap_
 
     def _weights(self) -> FloatArray:
         """The weights of each problem, where a positive score speaks for the positive class."""
@@ -120,16 +162,20 @@ class LinearModelMixin:
         """
         X = self._validated(X)
         y = self._validated_targets(X, y)
-        X, y, weights = apply_weights(self.measure_, X, y, sample_weight)
+        X, y, weights = self._with_weights(X, y, sample_weight)
         arguments = self._settings.arguments() | {"sample_weight": weights}
         parts = zip(
             self._targets.labels(y), self._weights(), self._biases, self._dual_points, strict=True
         )
         found = [
-            certify(X, labels, w, dual_point, bias=float(bias), **arguments)
+            self._certifier(X, labels, w, dual_point, bias=float(bias), **arguments)
             for labels, w, bias, dual_point in parts
         ]
         return found[0] if self._targets.kind == "binary" else found
+
+    def _with_weights(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, Any]:
+        """Data and weights as the problems see them."""
+        return apply_weights(self.measure_, X, y, sample_weight)
 
     def sparsify(self) -> Any:
         """Convert ``coef_`` to a CSR matrix, as scikit-learn's linear models do.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -11,20 +10,17 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import validate_data
 
-from scoresieve.certificate import Certificate
 from scoresieve.estimators._export import LinearExportMixin
 from scoresieve.estimators._fit import warn_about
-from scoresieve.estimators._inputs import LossSettings, resolve_loss_settings
-from scoresieve.estimators._linear_model import LinearModelMixin
+from scoresieve.estimators._inputs import resolve_loss_settings
+from scoresieve.estimators._linear_model import LinearModelMixin, check_multi_class_support
 from scoresieve.estimators._loss_fit import fit_loss
 from scoresieve.estimators._progress import CallbackMixin, FitTasks, with_callbacks
 from scoresieve.estimators._selector import SparseSelectorMixin
 from scoresieve.estimators._targets import Targets, read_targets
-from scoresieve.estimators.measure_svc import COMBINE, check_multi_class_support
 from scoresieve.loss_certificate import certify_loss
 from scoresieve.losses import Loss
 from scoresieve.measures.weighted import as_weights
-from scoresieve.solvers.result import SolveResult
 from scoresieve.solvers.tracker import Limits
 
 FloatArray = NDArray[np.float64]
@@ -197,7 +193,8 @@ dual_, dual_gap_, l0_gap_, n_iter_, status_, history_, n_features_in_, feature_n
         )
         for problem, result in zip(problems, results, strict=True):
             warn_about(result, problem, settings.C, self.tol)
-        self._store(targets, settings, results)
+        self._store_results(targets, settings, results)
+        self.loss_, self.intercept_ = settings.loss, self._biases.copy()
         tasks.end()
         return self
 
@@ -214,53 +211,10 @@ dual_, dual_gap_, l0_gap_, n_iter_, status_, history_, n_features_in_, feature_n
             return [None] * targets.n_problems
         return list(zip(self._weights(), self._biases, strict=True))
 
-    def _store(self, targets: Targets, settings: LossSettings, results: list[SolveResult]) -> None:
-        """Set the fitted attributes."""
-        self._targets, self._settings = targets, settings
-        self._dual_points = [result.dual_point for result in results]
-        self._biases = np.array([result.intercept for result in results])
-        self.classes_, self.loss_, self.budget_ = targets.classes, settings.loss, settings.budget
-        self.coef_ = np.array([result.w for result in results])
-        self.intercept_ = self._biases.copy()
-        self.supports_ = [np.union1d(result.support, settings.always) for result in results]
-        self.support_ = reduce(COMBINE[self.multi_class_support], self.supports_)
-        self.n_features_selected_ = int(self.support_.size)
-        for name in ("primal", "dual", "n_iter"):
-            setattr(self, f"{name}_", np.array([getattr(result, name) for result in results]))
-        self.dual_gap_ = np.array([result.gap for result in results])
-        self.status_ = [result.status for result in results]
-        self.history_ = [result.history for result in results]
-        if self.n_features_to_select is not None:
-            self.l0_gap_ = np.array([result.l0_gap for result in results])
-        elif hasattr(self, "l0_gap_"):
-            del self.l0_gap_
-
     #: The accuracy, as for every classifier of scikit-learn.
     score = ClassifierMixin.score
+    _certifier = staticmethod(certify_loss)
 
-    def certify(
-        self, X: Any, y: Any, sample_weight: ArrayLike | None = None
-    ) -> Certificate | list[Certificate]:
-        """Recompute primal, dual and gap from the training data, without any solver's state.
-
-        Parameters
-        ----------
-        X, y, sample_weight
-            What the model was fitted on.
-
-        Returns
-        -------
-        Certificate, or list of Certificate
-            One for each class if there are more than two, or an indicator matrix.
-        """
-        X = self._validated(X)
-        y = self._validated_targets(X, y)
-        arguments = self._settings.arguments() | {"sample_weight": sample_weight}
-        parts = zip(
-            self._targets.labels(y), self._weights(), self._biases, self._dual_points, strict=True
-        )
-        found = [
-            certify_loss(X, labels, w, dual_point, bias=float(bias), **arguments)
-            for labels, w, bias, dual_point in parts
-        ]
-        return found[0] if self._targets.kind == "binary" else found
+    def _with_weights(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, Any]:
+        """Every loss takes weights as they are."""
+        return X, y, sample_weight

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -15,7 +14,7 @@ from scoresieve.estimators._decision import linear_scores, n_alarms, top_thresho
 from scoresieve.estimators._export import LinearExportMixin
 from scoresieve.estimators._fit import PreviousFit, fit_binary, warn_about
 from scoresieve.estimators._inputs import ProblemSettings, resolve_settings
-from scoresieve.estimators._linear_model import LinearModelMixin
+from scoresieve.estimators._linear_model import LinearModelMixin, check_multi_class_support
 from scoresieve.estimators._persistence import PersistenceMixin
 from scoresieve.estimators._progress import CallbackMixin, FitTasks, Reporter, with_callbacks
 from scoresieve.estimators._selector import SparseSelectorMixin
@@ -27,18 +26,6 @@ from scoresieve.solvers.row_weights import apply_weights
 from scoresieve.solvers.tracker import Limits
 
 FloatArray = NDArray[np.float64]
-
-#: How the supports of several classes become one selection.
-COMBINE = {"union": np.union1d, "intersection": np.intersect1d}
-
-
-def check_multi_class_support(name: str) -> None:
-    """Refuse a way to combine supports that there is not."""
-    if name not in COMBINE:
-        raise ValueError(
-            f"multi_class_support must be one of {sorted(COMBINE)}; got {name!r}. Each class's own "
-            "features are in supports_."
-        )
 
 
 class MeasureSVC(
@@ -297,28 +284,11 @@ class MeasureSVC(
         results: list[SolveResult],
     ) -> None:
         """Set the fitted attributes."""
-        self._targets, self._settings = targets, settings
+        self._store_results(targets, settings, results)
         self._warm_y = y.copy() if self.warm_start else None
         self._warm_weights = weights if self.warm_start else None
-        self._dual_points = [result.dual_point for result in results]
-        self._biases = np.array([result.intercept for result in results])
-        self.classes_, self.measure_ = targets.classes, settings.measure
-        self.budget_ = settings.budget
-        self.coef_ = targets.sign * np.array([result.w for result in results])
+        self.measure_ = settings.measure
         self.intercept_ = targets.sign * self._shifted(X, y, weights)
-        self.supports_ = [np.union1d(result.support, settings.always) for result in results]
-        self.support_ = reduce(COMBINE[self.multi_class_support], self.supports_)
-        self.n_features_selected_ = int(self.support_.size)
-        self.primal_ = np.array([result.primal for result in results])
-        self.dual_ = np.array([result.dual for result in results])
-        self.dual_gap_ = np.array([result.gap for result in results])
-        self.n_iter_ = np.array([result.n_iter for result in results])
-        self.status_ = [result.status for result in results]
-        self.history_ = [result.history for result in results]
-        if self.n_features_to_select is not None:
-            self.l0_gap_ = np.array([result.l0_gap for result in results])
-        elif hasattr(self, "l0_gap_"):
-            del self.l0_gap_
 
     def _shifted(self, X: Any, y: Any, weights: FloatArray | None) -> FloatArray:
         """The intercepts, or minus the thresholds of measures of the highest scores."""

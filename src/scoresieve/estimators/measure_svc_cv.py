@@ -16,7 +16,7 @@ from sklearn.utils.validation import validate_data
 from scoresieve.estimators._chosen_model import ChosenModelMixin
 from scoresieve.estimators._cross_validation import PathJob, warn_of_open_gaps
 from scoresieve.estimators._inputs import ProblemSettings, resolve_settings
-from scoresieve.estimators._linear_model import LinearModelMixin
+from scoresieve.estimators._linear_model import LinearModelMixin, check_multi_class_support
 from scoresieve.estimators._model_choice import (
     check_Cs,
     check_refit,
@@ -27,7 +27,7 @@ from scoresieve.estimators._progress import CallbackMixin, FitTasks, reported, w
 from scoresieve.estimators._selector import SparseSelectorMixin
 from scoresieve.estimators._splits import LabelledData, Split, check_scorable, make_splits
 from scoresieve.estimators._targets import read_targets
-from scoresieve.estimators.measure_svc import MeasureSVC, check_multi_class_support
+from scoresieve.estimators.measure_svc import MeasureSVC
 from scoresieve.measures import Measure
 from scoresieve.measures.weighted import as_weights
 from scoresieve.solvers.api import check_solver
