@@ -3,16 +3,20 @@
 Run ``python benchmarks/bench_losses.py --data FOLDER``. 11,997 training rows, squared hinge, tol
 0.01, budgets 50 and 250, C = 1 and 10, no intercept. The l1-SVM has the same loss; its C is
 searched beforehand, so that its number of features is within 20 % of ours, and it stops at
-liblinear's default tolerance. FGM has the same problem and ends at the same certified gap. Only
-final fits are timed, in turn, and the least of three times is taken; FGM runs once.
+liblinear's default tolerance. FGM has the same problem; its history says when its objective was
+within 0.1 % of ours, and when its certified gap was at most tol. Only final fits are timed, in
+turn, and the least of three times is taken; FGM runs once.
 ``--losses`` are further smooth losses, which have no peer here.
 """
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import accuracy_score
 
 from _common import (
@@ -35,6 +39,8 @@ TOL = 0.01
 L1_TOLERANCE, L1_SEARCH_TOLERANCE = 1e-4, 1e-2
 #: At most so many times the time of the l1-SVM, and at least so many times faster than FGM.
 WANTED_RATIO, WANTED_SPEED_UP = 2.0, 5.0
+#: Objectives that differ by less than this share are equal.
+SAME_OBJECTIVE = 1e-3
 
 
 def compare(split: Split, loss: str, budget: int, C: float, n_repeats: int) -> dict[str, Any]:
@@ -74,17 +80,34 @@ def compare(split: Split, loss: str, budget: int, C: float, n_repeats: int) -> d
     }
     if tuned is not None:
         row["l1svm"] = l1_row(split, peer, n_features, theirs)
-        row["fgm"] = fgm_row(split, budget, C)
+        row["fgm"] = fgm_row(split, budget, C, row["primal"])
     return row
 
 
-def fgm_row(split: Split, budget: int, C: float) -> dict[str, Any]:
-    """The same problem by the cutting planes of FGM, to the same gap."""
-    model = FGM(budget=budget, C=C, fit_intercept=False, stop="gap", tol=TOL)
-    seconds, _ = timed(lambda: model.fit(split.X, split.y))
-    log(f"FGM B = {budget}, C = {C:g}: {seconds:.1f} s")
+def fgm_row(split: Split, budget: int, C: float, primal: float) -> dict[str, Any]:
+    """The same problem by the cutting planes of FGM: seconds to our objective, and to the gap."""
+    model = FGM(
+        budget=budget,
+        C=C,
+        fit_intercept=False,
+        stop="gap",
+        tol=SAME_OBJECTIVE,
+        max_groups=200,
+        max_time=60.0,
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        total, _ = timed(lambda: model.fit(split.X, split.y))
+    log(f"FGM B = {budget}, C = {C:g}: {total:.1f} s, {model.stopped_by_[0]}")
+    rounds = model.history_[0]
+
+    def first(reached: Callable[[Any], bool]) -> float | None:
+        return next((row.time for row in rounds if reached(row)), None)
+
     return {
-        "seconds": seconds,
+        "seconds": total,
+        "to_objective": first(lambda row: row.primal <= (1.0 + SAME_OBJECTIVE) * primal),
+        "to_gap": first(lambda row: row.primal - row.dual <= TOL * row.primal),
         "primal": float(model.primal_[0]),
         "gap": float(model.dual_gap_[0]),
         "n_features": model.n_features_selected_,
@@ -117,7 +140,8 @@ def accuracy(split: Split, scores: np.ndarray) -> float:
 
 def report(results: list[dict[str, Any]]) -> None:
     headers = ["loss", "B", "C", "seconds", "features", "certified gap", "rounds", "accuracy"]
-    headers += ["l1-SVM s", "features", "accuracy", "ours / l1-SVM", "FGM s", "gap", "FGM / ours"]
+    headers += ["l1-SVM s", "features", "accuracy", "ours / l1-SVM"]
+    headers += ["FGM s to our objective", "to the gap", "FGM / ours"]
     rows = []
     for row in results:
         cells = [row["loss"], row["budget"], f"{row['C']:g}", f"{row['seconds']:.2f}"]
@@ -132,10 +156,21 @@ def report(results: list[dict[str, Any]]) -> None:
             cells += [f"{peer['seconds']:.2f}{mark}", peer["n_features"]]
             cells += [f"{peer['test_accuracy']:.2f}", f"{row['seconds'] / peer['seconds']:.2f}"]
             fgm = row["fgm"]
-            cells += [f"{fgm['seconds']:.1f}", f"{fgm['gap']:.4f}"]
-            cells += [f"{fgm['seconds'] / row['seconds']:.1f}"]
+            cells += [shown(fgm["to_objective"], fgm), shown(fgm["to_gap"], fgm)]
+            cells += [f"{speed_up(row):.1f}"]
         rows.append(cells)
     print_table(headers, rows)
+
+
+def shown(seconds: float | None, fgm: dict[str, Any]) -> str:
+    """Seconds, or that it took longer than the whole run."""
+    return f"> {fgm['seconds']:.1f}" if seconds is None else f"{seconds:.1f}"
+
+
+def speed_up(row: dict[str, Any]) -> float:
+    """FGM's seconds to our objective, at least those of its whole run, over ours."""
+    fgm = row["fgm"]
+    return (fgm["to_objective"] or fgm["seconds"]) / row["seconds"]
 
 
 def targets(results: list[dict[str, Any]]) -> None:
@@ -145,10 +180,10 @@ def targets(results: list[dict[str, Any]]) -> None:
         f"Largest ratio {max(ratios):.2f}, wanted at most {WANTED_RATIO:g}: "
         f"{verdict(max(ratios) <= WANTED_RATIO)}."
     )
-    speed_ups = [row["fgm"]["seconds"] / row["seconds"] for row in results if "fgm" in row]
+    speed_ups = [speed_up(row) for row in results if "fgm" in row]
     print_note(
-        f"Smallest speed-up over FGM {min(speed_ups):.1f}, wanted at least {WANTED_SPEED_UP:g}: "
-        f"{verdict(min(speed_ups) >= WANTED_SPEED_UP)}."
+        f"Smallest speed-up over FGM at equal objective {min(speed_ups):.1f}, wanted at least "
+        f"{WANTED_SPEED_UP:g}: {verdict(min(speed_ups) >= WANTED_SPEED_UP)}."
     )
     certified = all(row["certified_gap"] <= TOL for row in results)
     print_note(f"Every gap certified within {TOL:g}: {verdict(certified)}.")

@@ -129,16 +129,18 @@ def fit_rfe(task: Task, intercept: bool) -> list:
     return rows
 
 
+def place(row: dict[str, Any]) -> int:
+    """The number of instances, or that which was asked for and led to an empty model."""
+    return row["setting"] if row["method"] == HARD else row["n_instances"]
+
+
 def curve(rows: list[dict], field: str) -> np.ndarray | None:
     """F1 at the numbers of instances of the grid, by interpolation; None without a model there.
 
     An empty model counts with its F1, at the number that was asked for if that was a number of
     instances, else at 0. Outside the numbers that a method reached, the nearest one holds.
     """
-    points = [
-        (row["setting"] if row["method"] == HARD else row["n_instances"], row[field])
-        for row in rows
-    ]
+    points = [(place(row), row[field]) for row in rows]
     if not any(0 < n < 100 for n, _ in points):
         return None
     numbers, scores = np.transpose(points)
@@ -162,7 +164,7 @@ def report(rows: list[dict], classes: list[str], intercept: bool, field: str) ->
         [
             method,
             *(f"{scores[name]:.1f}" if name in scores else "" for name in classes),
-            f"{np.mean(list(scores.values())):.1f}",
+            f"{np.mean(list(scores.values())):.1f}" if len(scores) == len(classes) else "",
         ]
         for method, scores in means.items()
     ]
@@ -214,10 +216,10 @@ def draw(rows: list[dict], classes: list[str], intercept: bool, path: Path) -> N
     for ax, name in zip(axes.flat, classes, strict=False):
         for method, colour, mark in zip(METHODS, colours, "osDv^x", strict=True):
             points = sorted(
-                (row["n_instances"], row["test_f1"])
+                (place(row), row["test_f1"])
                 for row in rows
                 if (row["method"], row["class"], row["intercept"]) == (method, name, intercept)
-                and 0 < row["n_instances"] < 120
+                and 0 < place(row) < 120
             )
             if points:
                 ax.plot(
