@@ -27,8 +27,8 @@ ESTIMATORS = [
 #: That weights are repetitions is shown at fine tolerances in test_sample_weight.py and
 #: test_budget_models.py beside this file.
 TOLERANCE = (
-    "The check shuffles the rows and compares two fits to 1e-7, but a fit ends at the certified gap "
-    "that was asked for, and rounding and the order of rows decide where between there and the "
+    "The check shuffles the rows and compares two fits to 1e-7, but a fit ends at the certified "
+    "gap that was asked for, and rounding and the order of rows decide where between there and the "
     "optimum. Whether they agree depends on the machine's arithmetic."
 )
 WEIGHTS = [f"check_sample_weight_equivalence_on_{form}_data" for form in ("dense", "sparse")]
