@@ -13,7 +13,7 @@ from scoresieve.baselines._base import BinaryFit, MeasureBaseline, check_choice,
 from scoresieve.certificate import Certificate, certify
 from scoresieve.measures import get_measure
 from scoresieve.measures.scales import C_from_paper, C_from_svmperf
-from scoresieve.solvers.bundle import Bundle
+from scoresieve.solvers.bundle import Bundle, run_bundle
 from scoresieve.solvers.problem import Problem, make_problem
 from scoresieve.solvers.result import Status, relative_gap, split_intercept
 from scoresieve.solvers.sparsify import drop_small_weights
@@ -47,9 +47,9 @@ class BudgetBaseline(MeasureBaseline):
     def _budget(self, n_features: int) -> int:
         """``B``."""
 
-    @abstractmethod
     def _run(self, problem: Problem, tracker: Tracker) -> tuple[Bundle | TwoLayer, Status]:
-        """Run a solver until a reason to stop."""
+        """Run a solver, the bundle if nothing else is said, until a reason to stop."""
+        return run_bundle(problem, tracker)
 
     def _weights_of(
         self, problem: Problem, state: Bundle | TwoLayer, tracker: Tracker

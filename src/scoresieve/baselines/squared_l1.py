@@ -6,10 +6,6 @@ from typing import Any
 
 from scoresieve.baselines._budget import BudgetBaseline
 from scoresieve.measures import Measure
-from scoresieve.solvers.bundle import Bundle, run_bundle
-from scoresieve.solvers.problem import Problem
-from scoresieve.solvers.result import Status
-from scoresieve.solvers.tracker import Tracker
 
 
 class SquaredL1SVM(BudgetBaseline):
@@ -112,6 +108,3 @@ class SquaredL1SVM(BudgetBaseline):
 
     def _budget(self, n_features: int) -> int:
         return 1
-
-    def _run(self, problem: Problem, tracker: Tracker) -> tuple[Bundle, Status]:
-        return run_bundle(problem, tracker)

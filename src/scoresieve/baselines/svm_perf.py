@@ -9,9 +9,8 @@ from numpy.typing import NDArray
 
 from scoresieve.baselines._budget import BudgetBaseline
 from scoresieve.measures import Measure
-from scoresieve.solvers.bundle import Bundle, run_bundle
+from scoresieve.solvers.bundle import Bundle
 from scoresieve.solvers.problem import Problem
-from scoresieve.solvers.result import Status
 from scoresieve.solvers.tracker import Tracker
 
 FloatArray = NDArray[np.float64]
@@ -117,9 +116,6 @@ class SVMPerf(BudgetBaseline):
 
     def _budget(self, n_features: int) -> int:
         return n_features
-
-    def _run(self, problem: Problem, tracker: Tracker) -> tuple[Bundle, Status]:
-        return run_bundle(problem, tracker)
 
     def _weights_of(
         self, problem: Problem, state: Bundle, tracker: Tracker

@@ -174,28 +174,12 @@ def solve_problem(
         )
     w = np.zeros(problem.design.n_columns)
     w[state.pool.columns] = w_working
-    w, bias = split_intercept(w, intercept)
-    support = np.flatnonzero(w)
-    gap = relative_gap(primal, tracker.dual)
     # The last pass, or the weights that were dropped, may have closed the gap after the last test.
-    status = Status.CONVERGED if gap <= limits.tol else status
+    if relative_gap(primal, tracker.dual) <= limits.tol:
+        status = Status.CONVERGED
     smallest_C = None
-    if status is Status.CONVERGED and support.size == 0:
+    if status is Status.CONVERGED and not np.any(split_intercept(w, intercept)[0]):
         status = Status.ZERO_MODEL
         with tracker.clock.part("smallest C"):
             smallest_C = smallest_useful_C(problem, limits, tracker)
-    return SolveResult(
-        w=w,
-        intercept=bias,
-        support=support,
-        primal=primal,
-        dual=tracker.dual,
-        gap=gap,
-        status=status,
-        n_iter=len(tracker.history),
-        history=tracker.history,
-        dual_point=tracker.dual_point,
-        timings=dict(tracker.clock.parts),
-        n_fallbacks=tracker.n_fallbacks,
-        smallest_C=smallest_C,
-    )
+    return tracker.result(w, primal, status, intercept=intercept, smallest_C=smallest_C)

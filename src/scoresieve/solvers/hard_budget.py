@@ -123,28 +123,14 @@ def hard_result(
         status = Status.CONVERGED
     elif status.reached_tolerance and best.gap > tol:
         status = best.status
-    w, bias = split_intercept(best.w, intercept)
-    support, least_C = np.flatnonzero(w), None
-    if support.size == 0 and status is Status.CONVERGED:
+    least_C = None
+    if status is Status.CONVERGED and not np.any(split_intercept(best.w, intercept)[0]):
         status = Status.ZERO_MODEL
         if not np.any(split_intercept(relaxed, intercept)[0]):
             with tracker.clock.part("smallest C"):
                 least_C = smallest_C()
-    return SolveResult(
-        w=w,
-        intercept=bias,
-        support=support,
-        primal=best.primal,
-        dual=tracker.dual,
-        gap=gap,
-        status=status,
-        n_iter=len(tracker.history),
-        history=tracker.history,
-        dual_point=tracker.dual_point,
-        timings=dict(tracker.clock.parts),
-        n_fallbacks=tracker.n_fallbacks,
-        smallest_C=least_C,
-        l0_gap=gap,
+    return tracker.result(
+        best.w, best.primal, status, intercept=intercept, smallest_C=least_C, l0_gap=gap
     )
 
 

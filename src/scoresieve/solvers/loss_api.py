@@ -155,24 +155,11 @@ def solve_loss_problem(
         )
     w = np.zeros(problem.design.n_columns)
     w[state.working.columns] = w_working
-    w, bias = split_intercept(w, intercept)
-    support, gap, smallest_C = np.flatnonzero(w), relative_gap(primal, tracker.dual), None
-    if gap <= limits.tol:
-        status = Status.CONVERGED if support.size else Status.ZERO_MODEL
+    smallest_C = None
+    if relative_gap(primal, tracker.dual) <= limits.tol:
+        has_features = np.any(split_intercept(w, intercept)[0])
+        status = Status.CONVERGED if has_features else Status.ZERO_MODEL
     if status is Status.ZERO_MODEL:
         with tracker.clock.part("smallest C"):
             smallest_C = smallest_C_with_features(problem, limits, tracker)
-    return SolveResult(
-        w=w,
-        intercept=bias,
-        support=support,
-        primal=primal,
-        dual=tracker.dual,
-        gap=gap,
-        status=status,
-        n_iter=len(tracker.history),
-        history=tracker.history,
-        dual_point=tracker.dual_point,
-        timings=dict(tracker.clock.parts),
-        smallest_C=smallest_C,
-    )
+    return tracker.result(w, primal, status, intercept=intercept, smallest_C=smallest_C)

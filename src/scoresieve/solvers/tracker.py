@@ -10,7 +10,14 @@ from numpy.typing import NDArray
 
 from scoresieve._checks import check_count, check_positive
 from scoresieve.solvers.problem import Clock
-from scoresieve.solvers.result import DualPoint, Progress, Status, relative_gap
+from scoresieve.solvers.result import (
+    DualPoint,
+    Progress,
+    SolveResult,
+    Status,
+    relative_gap,
+    split_intercept,
+)
 
 FloatArray = NDArray[np.float64]
 
@@ -63,6 +70,47 @@ class Tracker:
         """Take a certified lower bound if it is the best; ``point`` gives what proves it."""
         if value > self.dual:
             self.dual, self.dual_point = value, point()
+
+    def result(
+        self,
+        w: FloatArray,
+        primal: float,
+        status: Status,
+        *,
+        intercept: float,
+        smallest_C: float | None = None,
+        l0_gap: float | None = None,
+    ) -> SolveResult:
+        """What the run found, with the best lower bound and all that was recorded.
+
+        Parameters
+        ----------
+        w : ndarray of shape (n_columns of the design,)
+        primal : float
+            Objective of w.
+        status : Status
+        intercept : float
+            Value of the constant last column of the design; 0 if it has none.
+        smallest_C, l0_gap : float, optional
+            See :class:`SolveResult`.
+        """
+        w, bias = split_intercept(w, intercept)
+        return SolveResult(
+            w=w,
+            intercept=bias,
+            support=np.flatnonzero(w),
+            primal=primal,
+            dual=self.dual,
+            gap=relative_gap(primal, self.dual),
+            status=status,
+            n_iter=len(self.history),
+            history=self.history,
+            dual_point=self.dual_point,
+            timings=dict(self.clock.parts),
+            n_fallbacks=self.n_fallbacks,
+            smallest_C=smallest_C,
+            l0_gap=l0_gap,
+        )
 
     def record(self, *, n_cuts: int, n_working: int, n_support: int) -> Status | None:
         """Write one row of the history; the reason to stop, or None."""
