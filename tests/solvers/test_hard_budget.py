@@ -16,8 +16,8 @@ from scoresieve.solvers.api import solve_problem
 from scoresieve.solvers.bundle import WarmStart
 from scoresieve.solvers.hard_budget import refit, refit_of, solve_hard_budget
 from scoresieve.solvers.problem import make_problem
-from scoresieve.solvers.swaps import choose_units
 from scoresieve.solvers.tracker import Limits
+from scoresieve.solvers.unit_choice import choose_units
 
 
 def solve_hard(X, y, *, tol=0.02, max_iter=500, max_time=None, solver="bundle", **arguments):

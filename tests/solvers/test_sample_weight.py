@@ -13,8 +13,8 @@ from scoresieve.design import as_design
 from scoresieve.measures import get_measure
 from scoresieve.solvers.hard_budget import refit_of
 from scoresieve.solvers.problem import make_problem
-from scoresieve.solvers.swaps import choose_units
 from scoresieve.solvers.tracker import Limits
+from scoresieve.solvers.unit_choice import choose_units
 
 TOL = 1e-3
 MEASURES = ["accuracy", "balanced_accuracy", "roc_auc"]

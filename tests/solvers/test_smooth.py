@@ -84,7 +84,7 @@ class TestPeers:
     @pytest.mark.parametrize("C", [0.01, 1.0, 30.0])
     def test_logistic(self, C, method):
         X, y = make(Logistic())
-        model = LogisticRegression(C=C, fit_intercept=False, tol=1e-10, max_iter=10_000)
+        model = LogisticRegression(C=C, fit_intercept=False, tol=1e-10, solver="newton-cholesky")
         w = model.fit(X, y).coef_[0]
         expected = 0.5 * w @ w + C * np.sum(np.log1p(np.exp(-y * (X @ w))))
         self.check(solve_loss(X, y, loss="logistic", budget=30, C=C, tol=1e-6), expected)

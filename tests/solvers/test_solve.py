@@ -127,7 +127,7 @@ def test_statuses_are_sentences():
         assert status.value[0].isupper()
         assert status.value.endswith(".")
     reached = {status for status in Status if status.reached_tolerance}
-    assert reached == {Status.CONVERGED, Status.ZERO_MODEL}
+    assert reached == {Status.CONVERGED, Status.ZERO_MODEL, Status.EMPTY_CHOICE}
     assert "max_iter" in Status.MAX_ITER.value
     assert "max_time" in Status.MAX_TIME.value
     assert "callback" in Status.CALLBACK.value

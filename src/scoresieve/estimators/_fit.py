@@ -16,7 +16,7 @@ from scoresieve.solvers.api import solve_problem
 from scoresieve.solvers.bundle import WarmStart
 from scoresieve.solvers.hard_budget import solve_hard_budget
 from scoresieve.solvers.problem import Problem, make_problem
-from scoresieve.solvers.result import DualPoint, SolveResult
+from scoresieve.solvers.result import DualPoint, SolveResult, Status
 from scoresieve.solvers.threads import one_blas_thread
 from scoresieve.solvers.tracker import Limits
 
@@ -107,14 +107,17 @@ def warn_about(result: SolveResult, title: str, C: float, tol: float) -> None:
         )
     elif result.support.size == 0:
         warnings.warn(
-            f"{title}: the model has no features at C={C:g}; {_remedy(result.smallest_C)}",
+            f"{title}: the model has no features at C={C:g}; {_remedy(result)}",
             UserWarning,
             stacklevel=3 + WRAPPERS_OF_FIT,
         )
 
 
-def _remedy(smallest_C: float | None) -> str:
+def _remedy(result: SolveResult) -> str:
     """What to change for a model with features."""
+    smallest_C = result.smallest_C
+    if result.status is Status.EMPTY_CHOICE:
+        return "nothing better was found with so few; allow more."
     if smallest_C is None:
         return "raise C."
     if np.isinf(smallest_C):

@@ -6,7 +6,8 @@ is hard, but its optimum is at least that of the budget norm with B = k, because
 vectors of at most k units. So:
 
 1. solve the relaxed problem with budget k: its dual value D bounds every k-feature model;
-2. keep the k units with the largest weights and refit on them with the l2 norm;
+2. choose k units by their weights and refit on them with the l2 norm, see
+   :mod:`scoresieve.solvers.unit_choice`;
 3. swap units as long as the refitted objective falls, see :mod:`scoresieve.solvers.swaps`;
 4. report ``(J_k - D) / J_k``.
 """
@@ -23,6 +24,7 @@ from scoresieve.regularizers import BudgetNorm
 from scoresieve.solvers.api import run_solver
 from scoresieve.solvers.bundle import WarmStart, run_bundle
 from scoresieve.solvers.problem import Problem
+from scoresieve.solvers.refits import LAST_SECONDS, Refit, RefitOn, columns_of_units
 from scoresieve.solvers.result import (
     DualPoint,
     SolveResult,
@@ -30,17 +32,12 @@ from scoresieve.solvers.result import (
     relative_gap,
     split_intercept,
 )
-from scoresieve.solvers.swaps import Refit, RefitOn, choose_units, columns_of_units
 from scoresieve.solvers.tracker import Limits, Tracker
+from scoresieve.solvers.unit_choice import choose_units
 from scoresieve.solvers.zero_model import smallest_useful_C
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
-
-#: Refits are at least this accurate, so that their objectives can be compared.
-REFIT_TOL = 0.01
-#: Seconds for the refit when the relaxed problem took all the time: enough for one round.
-LAST_SECONDS = 1e-3
 
 
 def solve_hard_budget(
@@ -125,8 +122,9 @@ def hard_result(
         status = best.status
     least_C = None
     if status is Status.CONVERGED and not np.any(split_intercept(best.w, intercept)[0]):
-        status = Status.ZERO_MODEL
-        if not np.any(split_intercept(relaxed, intercept)[0]):
+        status = Status.EMPTY_CHOICE
+        if gap <= tol or not np.any(split_intercept(relaxed, intercept)[0]):
+            status = Status.ZERO_MODEL
             with tracker.clock.part("smallest C"):
                 least_C = smallest_C()
     return tracker.result(
@@ -168,7 +166,7 @@ def refit(
         design=problem.design.columns(columns).as_design(),
         norm=BudgetNorm(columns.size, columns.size),
     )
-    tracker = Tracker(replace(limits, tol=min(limits.tol, REFIT_TOL), callback=None))
+    tracker = Tracker(limits)
     places = np.arange(columns.size)
     state, status = run_bundle(inner, tracker, WarmStart(warm, places, start[columns]))
     w = np.zeros(norm.n_features)

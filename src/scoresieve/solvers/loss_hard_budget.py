@@ -14,14 +14,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scoresieve.regularizers import BudgetNorm
-from scoresieve.solvers.hard_budget import REFIT_TOL, hard_result, solve_hard_budget, time_left
+from scoresieve.solvers.hard_budget import hard_result, solve_hard_budget, time_left
 from scoresieve.solvers.loss_cuts import bundle_problem, in_slopes
 from scoresieve.solvers.loss_problem import LossDualPoint, LossProblem
 from scoresieve.solvers.loss_zero_model import smallest_C_with_features
+from scoresieve.solvers.refits import Refit, RefitOn, columns_of_units
 from scoresieve.solvers.result import SolveResult, Status
 from scoresieve.solvers.smooth import WarmColumns, run_smooth
-from scoresieve.solvers.swaps import Refit, RefitOn, choose_units, columns_of_units
 from scoresieve.solvers.tracker import Limits, Tracker
+from scoresieve.solvers.unit_choice import choose_units
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -87,7 +88,7 @@ def refit_of(problem: LossProblem) -> RefitOn:
             design=problem.design.columns(columns).as_design(),
             norm=BudgetNorm(columns.size, columns.size),
         )
-        tracker = Tracker(replace(limits, tol=min(limits.tol, REFIT_TOL), callback=None))
+        tracker = Tracker(limits)
         warm = WarmColumns(np.arange(columns.size), start[columns])
         state, status = run_smooth(inner, tracker, warm)
         w = np.zeros(norm.n_features)

@@ -23,6 +23,10 @@ class Status(Enum):
         "Converged to w = 0: at this C no model is better than the empty one by more than the "
         "tolerance. Raise C to at least smallest_C for a non-zero model."
     )
+    EMPTY_CHOICE = (
+        "Ended at w = 0: none of the choices of at most k features that were tried is better than "
+        "the empty model, though the relaxed problem has features. Allow more of them."
+    )
     MAX_ITER = "Stopped at max_iter before the gap reached the tolerance; raise max_iter or tol."
     MAX_TIME = "Stopped at max_time before the gap reached the tolerance; raise max_time or tol."
     CALLBACK = "Stopped by the callback before the gap reached the tolerance."
@@ -33,8 +37,8 @@ class Status(Enum):
 
     @property
     def reached_tolerance(self) -> bool:
-        """Whether the certified gap is within the tolerance."""
-        return self in (Status.CONVERGED, Status.ZERO_MODEL)
+        """Whether the gap is within the tolerance; with a hard budget, the gaps of its parts."""
+        return self in (Status.CONVERGED, Status.ZERO_MODEL, Status.EMPTY_CHOICE)
 
 
 @dataclass(frozen=True)
