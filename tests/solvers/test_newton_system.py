@@ -71,6 +71,27 @@ def test_factors_solve_as_a_dense_solver_does(factor_class, n_cuts, sets):
         assert factor.solve(sides[1]) == pytest.approx(expected[1], rel=1e-7, abs=1e-9 * size)
 
 
+@pytest.mark.parametrize("factor_class", [DirectFactor, MixedFactor])
+def test_factors_with_a_budget_for_all_columns(factor_class):
+    data, n_cuts = scaled_master(1, n_cuts=60, budget=7), 60
+    assert data.n_units == 0
+    assert data.fixed.shape == (60, 7)
+    factor, rng = factor_class(data), np.random.default_rng(1)
+    state = interior_state(data, 1, spread=4.0)
+    D = state.point.values[1][:n_cuts] / state.alpha
+    factor.factorise(state, np.empty(0), D)
+    sides = rng.normal(size=(3, n_cuts))
+    expected = np.linalg.solve(dense_matrix(data, state, np.empty(0), D), sides.T).T
+    size = np.abs(expected).max()
+    assert factor.solve(sides) == pytest.approx(expected, rel=1e-7, abs=1e-9 * size)
+
+
+def test_a_budget_for_more_columns_than_cuts_keeps_only_their_gram_matrix():
+    data = scaled_master(2, n_cuts=200, n_columns=200, budget=200)
+    assert data.fixed.shape == (200, 0)
+    assert type(choose_factor(data)) is DirectFactor
+
+
 def test_the_mixed_factor_keeps_tiny_diagonal_entries():
     """Fourteen orders of magnitude in D: the residual stays small, relative to each row's terms."""
     data = scaled_master(3, n_cuts=40)
@@ -96,11 +117,11 @@ def test_the_mixed_factor_keeps_tiny_diagonal_entries():
         (192, 120, {"always": [0, 3]}, MixedFactor),
         (192, 120, {"groups": np.arange(120) // 2}, DirectFactor),
         (288, 120, {"groups": np.arange(120) // 2}, MixedFactor),
-        (300, 2, {}, DirectFactor),
+        (300, 2, {}, MixedFactor),
     ],
 )
 def test_the_mixed_factor_is_for_many_cuts_on_few_columns(n_cuts, n_columns, sets, expected):
-    """Units that are groups count as columns; a budget for all columns leaves nothing to choose."""
+    """Units that are groups count as columns, and so do columns that a budget for all takes in."""
     data = scaled_master(0, n_cuts, sets, n_columns=n_columns)
     assert type(choose_factor(data)) is expected
 

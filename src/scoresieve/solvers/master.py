@@ -59,13 +59,17 @@ class MasterProblem:
             return np.empty(0, dtype=np.int64)
         return np.flatnonzero(self.norm.unit_of >= 0)
 
+    @property
+    def fixed_columns(self) -> NDArray[np.int64]:
+        """The columns F with d_j = 1 for certain: those always in, or all if the budget allows."""
+        unit_of = self.norm.unit_of
+        return np.flatnonzero(unit_of >= -1 if self.is_quadratic_programme else unit_of == -1)
+
     def fixed_gram(self) -> FloatArray:
         """``A_F A_F^T`` on the columns F with d_j = 1 for certain."""
         if self.gram is not None:
             return self.gram
-        unit_of = self.norm.unit_of
-        fixed = unit_of >= -1 if self.is_quadratic_programme else unit_of == -1
-        part = self.cuts[:, fixed]
+        part = self.cuts[:, self.fixed_columns]
         return part @ part.T
 
     def best_multiple(self, direction: FloatArray) -> float:

@@ -184,10 +184,10 @@ def choose_factor(data: ScaledMaster) -> DirectFactor | MixedFactor:
     Returns
     -------
     DirectFactor or MixedFactor
-        The mixed one for many cuts on few columns, unless no columns are to be chosen: then the
-        constant part of M is at hand.
+        The mixed one for many cuts on few columns.
     """
     n_coupled = 0 if data.unit_of is None else data.n_units
     width = data.A.shape[1] + n_coupled + data.fixed.shape[1]
-    is_tall = data.n_cuts >= max(FEWEST_CUTS, TALL * width)
-    return MixedFactor(data) if data.n_units and is_tall else DirectFactor(data)
+    # Without columns at hand all of M that does not change is in the Gram matrix.
+    is_tall = width and data.n_cuts >= max(FEWEST_CUTS, TALL * width)
+    return MixedFactor(data) if is_tall else DirectFactor(data)

@@ -33,7 +33,8 @@ class ScaledMaster:
     A : ndarray of shape (n_cuts, n_columns)
         Cuts on the columns of the units; no columns if the budget covers them all.
     fixed : ndarray of shape (n_cuts, n_fixed)
-        Cuts on the columns with d = 1 for certain; none of them if the budget covers all.
+        Cuts on the columns with d = 1 for certain; none of them if the budget covers all and they
+        are as many as the cuts, when the Gram matrix serves better.
     gram : ndarray of shape (n_cuts, n_cuts) or None
         Gram matrix of the cuts on the columns with d = 1 for certain; None if there are none.
     unit_of : ndarray of shape (n_columns,) or None
@@ -66,11 +67,13 @@ class ScaledMaster:
         free, norm = problem.free_columns, problem.norm
         unit_of = norm.unit_of[free]
         is_all = free.size == problem.cuts.shape[1]
-        always = norm.always if free.size else free
-        has_gram = always.size > 0 or not free.size
+        fixed = problem.fixed_columns
+        has_gram = fixed.size > 0 or not free.size
+        if not free.size and fixed.size >= problem.losses.size:
+            fixed = fixed[:0]
         return cls(
             A=(problem.cuts if is_all else problem.cuts[:, free]) * np.sqrt(factor),
-            fixed=problem.cuts[:, always] * np.sqrt(factor),
+            fixed=problem.cuts[:, fixed] * np.sqrt(factor),
             gram=problem.fixed_gram() * factor if has_gram else None,
             unit_of=unit_of if norm.has_groups and unit_of.size else None,
             n_units=norm.n_units if unit_of.size else 0,
