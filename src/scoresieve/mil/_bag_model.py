@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -23,6 +24,9 @@ FloatArray = NDArray[np.float64]
 OF_EMBEDDING = ("sigma", "metric", "n_prototypes", "prototypes", "max_memory", "random_state")
 #: Fitted attributes of the model on the embedding that are not those of the model of bags.
 NOT_TAKEN = {"coef_", "support_", "supports_", "n_features_selected_", "n_features_in_"}
+
+#: From the user's line over ``fit`` and ``_fit_on_embedding`` to where warnings are passed on.
+CALLS_FROM_USER = 4
 
 
 class KeyInstance(NamedTuple):
@@ -88,7 +92,7 @@ class BagModelMixin(LinearModelMixin):
         embedding = MILESEmbedding(**{name: getattr(self, name) for name in OF_EMBEDDING})
         kept = bags if weights is None else bags[numbers]
         embedding.fit(kept)
-        model.fit(embedding.transform(bags), y, **weights_argument(weights))
+        fit_in_callers_name(model, embedding.transform(bags), y, weights)
         origins = [kept.origin(k) for k in embedding.prototype_indices_[model.support_]]
         self._keep_selected(embedding, model, [(int(numbers[bag]), at) for bag, at in origins])
 
@@ -186,6 +190,22 @@ def counted_bags(
     if not weights.any():
         raise ValueError("sample_weight is zero for all bags; give a positive weight to some.")
     return np.flatnonzero(weights), weights
+
+
+def fit_in_callers_name(model: Any, X: Any, y: Any, weights: FloatArray | None) -> None:
+    """``model.fit(X, y)``, whose warnings name the line where the user fits bags.
+
+    Parameters
+    ----------
+    model : estimator
+    X, y : arrays
+    weights : ndarray of shape (n_bags,), optional
+    """
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        model.fit(X, y, **weights_argument(weights))
+    for each in caught:
+        warnings.warn(each.message, each.category, stacklevel=CALLS_FROM_USER)
 
 
 def weights_argument(weights: FloatArray | None) -> dict[str, FloatArray]:
