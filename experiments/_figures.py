@@ -97,11 +97,12 @@ class Panels:
             )
             self._legend.setdefault(label, drawn)
         axes.set(title=title, xlabel=x, ylabel=y, **scale)
-        if scale.get("xscale") == "log":
-            axes.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0), numticks=20))
-            axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
-            axes.xaxis.set_minor_formatter(NullFormatter())
-            axes.tick_params(axis="x", labelsize=8)
+        for name, axis in (("x", axes.xaxis), ("y", axes.yaxis)):
+            if scale.get(f"{name}scale") == "log":
+                axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0), numticks=20))
+                axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+                axis.set_minor_formatter(NullFormatter())
+                axis.set_tick_params(labelsize=8)
 
     def level(self, panel: int, value: float, text: str) -> None:
         """A dashed line at one height, with its name below it.
