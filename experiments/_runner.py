@@ -87,6 +87,7 @@ def finished(module: str, context: Context, units: list[Unit], jobs: int) -> Ite
         return
     methods = multiprocessing.get_all_start_methods()
     method = multiprocessing.get_context("forkserver" if "forkserver" in methods else "spawn")
+    others = multiprocessing.active_children()
     with ProcessPoolExecutor(jobs, mp_context=method) as pool:
         waiting = [pool.submit(do, module, context, unit) for unit in units]
         try:
@@ -95,6 +96,9 @@ def finished(module: str, context: Context, units: list[Unit], jobs: int) -> Ite
         except BaseException:
             for future in waiting:
                 future.cancel()
+            # A unit takes minutes, for which nobody who stops a run wants to wait.
+            for process in set(multiprocessing.active_children()).difference(others):
+                process.terminate()
             raise
 
 

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import subprocess
+import sys
+from pathlib import Path
+from time import sleep
 
 import pytest
 
 from experiments import _cli, _report, _runner
 
+ROOT = Path(__file__).resolve().parents[2]
 VERDICTS = (_report.HOLDS, _report.PARTLY, _report.FAILS, _report.OPEN)
 
 
@@ -57,6 +63,35 @@ def test_processes_make_the_same_tables(tmp_path):
     for jobs in ("1", "2"):
         run("sparsity", tmp_path / jobs, "--data", "generated", "--jobs", jobs)
     assert contents(tmp_path / "1" / "tables") == contents(tmp_path / "2" / "tables")
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not hasattr(os, "killpg"), reason="groups of processes are those of POSIX")
+def test_a_stopped_run_keeps_what_it_has_and_leaves_no_process(tmp_path):
+    command = [sys.executable, "-m", "experiments", "documents", "--quick", "--data", "generated"]
+    command += ["--out", str(tmp_path), "--jobs", "2"]
+    with subprocess.Popen(
+        command, cwd=ROOT, stderr=subprocess.PIPE, text=True, start_new_session=True
+    ) as group:
+        for line in group.stderr:
+            if "documents 3/" in line:
+                break
+        group.terminate()
+        assert group.wait(timeout=60) == 143
+    assert ends_soon(group.pid)
+    stored = (tmp_path / "raw" / "documents.jsonl").read_text().splitlines()
+    assert len([json.loads(line) for line in stored]) >= 3
+
+
+def ends_soon(group):
+    """Whether no process of the group is left, at once or after a moment."""
+    for _ in range(100):
+        try:
+            os.killpg(group, 0)
+        except ProcessLookupError:
+            return True
+        sleep(0.1)
+    return False
 
 
 @pytest.mark.parametrize("name", _cli.NAMES)
