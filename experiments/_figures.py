@@ -100,7 +100,7 @@ class Panels:
         for name, axis in (("x", axes.xaxis), ("y", axes.yaxis)):
             if scale.get(f"{name}scale") == "log":
                 axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0), numticks=20))
-                axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+                axis.set_major_formatter(FuncFormatter(lambda value, _: short(value)))
                 axis.set_minor_formatter(NullFormatter())
                 axis.set_tick_params(labelsize=8)
 
@@ -136,3 +136,8 @@ class Panels:
                 write_atomically(
                     folder / f"{name}.{ending}", lambda file, content=content: file.write(content)
                 )
+
+
+def short(value: float) -> str:
+    """``5000`` as ``5k``, so that the ticks of a long axis do not touch."""
+    return f"{value / 1000:g}k" if value >= 1000 else f"{value:g}"

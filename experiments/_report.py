@@ -33,10 +33,11 @@ nothing.
 STANDS_IN = """
 How we ran it: FSMulti is the paper's problem at the paper's C without an intercept, solved by this
 package's bundle method to a certified relative gap of 10 %, the paper's tolerance. The two-layer
-algorithm itself, which has the same optimum, is run on the images and for the training times. The
-paper's Sector could not be had: Reuters-120 (50 classes with at least 15 training examples) and the
-12 top classes of Sector stand in. The URL set is a subset with 6,664 rows. Numbers of the paper are
-those of its text and its one table; its figures are not available as numbers.
+algorithm itself, which has the same optimum, is run on the images, for the training times, and
+where scores stand against the number of features. The paper's Sector could not be had: Reuters-120
+(50 classes with at least 15 training examples) and the 12 top classes of Sector stand in. The URL
+set is a subset with 6,664 rows. Numbers of the paper are those of its text and its one table; its
+figures are not available as numbers.
 """
 
 

@@ -32,7 +32,7 @@ JOBS = 1
 TITLES = {"news20_binary": "News20.binary", "image": "Image (desert)"}
 LABELS = {"news20_binary": 1, "image": 0}
 C_PAPER = {"news20_binary": 1.0, "image": 10.0}
-MAX_SECONDS, QUICK_SECONDS = 20.0, 1.0
+MAX_SECONDS, QUICK_SECONDS = 40.0, 1.0
 TOL = 0.1
 #: What counts as much faster.
 MUCH = 2.0
@@ -170,11 +170,12 @@ def time_table(sets: dict[str, list[tuple[dict[str, Any], dict[str, Any]]]]) -> 
 
 
 def medians(found: list[tuple[dict[str, Any], dict[str, Any]]]) -> dict[str, float]:
-    """The median seconds of each method."""
-    return {
-        method: float(np.median([r["seconds"] for s, r in found if s["method"] == method]))
+    """The median seconds of each method, over its fits that selected something."""
+    times = {
+        method: [r["seconds"] for s, r in found if s["method"] == method and r["n_features"] > 0]
         for method in GRIDS
     }
+    return {method: float(np.median(values)) for method, values in times.items() if values}
 
 
 def slower_claim(
@@ -184,6 +185,8 @@ def slower_claim(
     conditions, texts = [], []
     for data, found in sets.items():
         times = medians(found)
+        if TWO_LAYERS not in times or rival not in times:
+            continue
         ours, theirs = times[TWO_LAYERS], times[rival]
         conditions.append(ours > theirs if slower else MUCH * ours <= theirs)
         late = any(r["late"] for s, r in found if s["method"] in (TWO_LAYERS, rival))
@@ -195,7 +198,7 @@ def slower_claim(
     return Claim(
         f"the two-layer algorithm is {word} {rival}",
         "no number in the text",
-        "median over the grid: " + "; ".join(texts),
+        "median over the grid: " + ("; ".join(texts) or "no model with features"),
         verdict(conditions),
         f"{'slower' if slower else f'at least {MUCH:g} times faster'} on "
         f"{count(conditions, 'sets')}; table training_time",
@@ -218,24 +221,25 @@ def bundle_claim(sets: dict[str, list[tuple[dict[str, Any], dict[str, Any]]]]) -
 
 
 def solver_claim(sets: dict[str, list[tuple[dict[str, Any], dict[str, Any]]]]) -> Claim:
-    """How much faster is the bundle method on the same problems?"""
+    """Does the bundle method reach the gap where the two-layer algorithm does not, or is later?"""
     conditions, texts = [], []
     for data, found in sets.items():
-        by_value = {
-            method: {s["value"]: r for s, r in found if s["method"] == method}
-            for method in (TWO_LAYERS, BUNDLE)
-        }
-        ratios = [
-            two["seconds"] / by_value[BUNDLE][value]["seconds"]
-            for value, two in by_value[TWO_LAYERS].items()
-        ]
-        conditions += [ratio > 1.0 for ratio in ratios]
-        listed = ", ".join(f"{ratio:.1f}" for ratio in ratios)
-        texts.append(f"{TITLES[data]} {listed} times")
+        fits = {(s["method"], s["value"]): r for s, r in found}
+        for value in GRIDS[BUNDLE]:
+            ours, other = fits.get((BUNDLE, value)), fits.get((TWO_LAYERS, value))
+            if ours is None or other is None:
+                continue
+            sooner = other["gap"] > TOL or other["seconds"] > ours["seconds"]
+            conditions.append(ours["gap"] <= TOL and sooner)
+            texts.append(
+                f"{TITLES[data]}, B = {value}: gap {ours['gap']:.2f} after {ours['seconds']:.1f} s "
+                f"against {other['gap']:.2f} after {other['seconds']:.1f} s"
+            )
     return Claim(
-        "(ours) the bundle method solves the same problem faster than the two-layer algorithm",
+        "(ours) the bundle method reaches the gap of 0.1, the two-layer algorithm not or later",
         "not in the paper",
-        "; ".join(texts) + "; a lower bound where the two layers ended at the limit",
+        "; ".join(texts),
         verdict(conditions),
-        f"faster in {count(conditions, 'fits')}; table training_time",
+        f"so in {count(conditions, 'fits')}; the two layers end after 10 groups; table "
+        "training_time",
     )
