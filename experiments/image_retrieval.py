@@ -26,7 +26,7 @@ BUDGETS, QUICK_BUDGETS = [2, 5, 10, 50, 100], [2, 10, 40]
 C_PAPER = 10.0
 TOL, MAX_ITER, LIBLINEAR_MAX_ITER, BUNDLE_MAX_ITER = 0.1, 600, 100, 120
 L1_EXPONENTS = [-6, -5, -4, -3, -2, -1, 0, 2]
-BUNDLE_CS = [0.1, 0.5, 2.0, 8.0]
+BUNDLE_CS = [0.5, 2.0, 8.0]
 OURS, OTHERS = "FSMulti F1", ("FSMulti accuracy", "SVM-RFE", "l1-SVM", "l1-bmrm-F1")
 METHODS = {
     "FSMulti F1": two_layers,

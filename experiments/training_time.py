@@ -32,7 +32,7 @@ JOBS = 1
 TITLES = {"news20_binary": "News20.binary", "image": "Image (desert)"}
 LABELS = {"news20_binary": 1, "image": 0}
 C_PAPER = {"news20_binary": 1.0, "image": 10.0}
-MAX_SECONDS, QUICK_SECONDS = 40.0, 1.0
+MAX_SECONDS, QUICK_SECONDS = 20.0, 1.0
 TOL = 0.1
 #: What counts as much faster.
 MUCH = 2.0
