@@ -116,7 +116,10 @@ class Panels:
         axes = self.axes[panel]
         axes.axhline(value, color="0.3", lw=1.0, ls="--")
         position = {"xycoords": ("axes fraction", "data"), "textcoords": "offset points"}
-        axes.annotate(text, (0.02, value), xytext=(0, -3), va="top", fontsize=8, **position)
+        box = {"facecolor": "white", "edgecolor": "none", "alpha": 0.8, "pad": 1.0}
+        axes.annotate(
+            text, (0.02, value), xytext=(0, -3), va="top", fontsize=8, bbox=box, **position
+        )
 
     def write(self, folder: Path, name: str) -> None:
         """``name.png`` and ``name.svg``, without anything that changes from run to run."""
