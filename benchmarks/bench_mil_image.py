@@ -229,8 +229,10 @@ def draw(rows: list[dict], classes: list[str], intercept: bool, path: Path) -> N
         ax.set_xlim(0, 105)
         ax.set_ylim(0, 85)
         ax.grid(alpha=0.25)
-    for ax in axes[-1]:
+    shown = list(axes.flat[: len(classes)])
+    for ax in shown[-3:]:  # those with nothing below them
         ax.set_xlabel("selected instances")
+        ax.tick_params(labelbottom=True)
     for ax in axes[:, 0]:
         ax.set_ylabel("test F1, %")
     for ax in axes.flat[len(classes) :]:
