@@ -35,6 +35,8 @@ class BagMeasureSVC(BagModelMixin, ClassifierMixin, BaseEstimator):
     n_instances_to_select : int, optional
         At most that many instances for each class.
     C : float, default=10.0
+        Weight of the loss; the default is one that left no model empty in
+        ``benchmarks/bench_mil_defaults.py``. 1 to 100 is the useful range.
     sigma : float or str, default="median"
         Width of the similarity: a number, ``"median"``, or a multiple such as ``"0.5*median"``.
     metric, n_prototypes, prototypes, max_memory, random_state
