@@ -273,6 +273,19 @@ def test_an_empty_model_warns_with_the_smallest_useful_C(binary):
         MeasureSVC().fit(np.zeros((80, 2)), y)
 
 
+def test_an_empty_hard_budget_warns_to_allow_more():
+    """Two columns that are noise each and the label in their sum: one alone tells nothing."""
+    y = np.arange(200) % 8 == 0
+    noise = 20.0 * np.random.default_rng(0).normal(size=200)
+    X = np.column_stack([y + noise, y - noise])
+    with pytest.warns(
+        UserWarning, match="no features at C=1; nothing better.*allow more"
+    ):
+        model = MeasureSVC(n_features_to_select=1, C=1.0, fit_intercept=False).fit(X, y)
+    assert model.status_ == [Status.EMPTY_CHOICE]
+    assert model.n_features_selected_ == 0
+
+
 def test_progress_goes_to_stderr(binary, capsys):
     X, y = binary
     model = MeasureSVC(budget=3, C=2.0, verbose=1).fit(X, y)

@@ -98,7 +98,7 @@ def _by_elimination(
 
 
 def _shrunk(refitter: Refitter, best: Refit, k: int) -> Refit:
-    """A model with fewer and fewer units, each improved by swaps; the last that is not empty."""
+    """A model with fewer and fewer units, each improved by swaps, down to k or to an empty one."""
     size = best.units.size
     while size > k and not refitter.is_empty(best) and not refitter.time_is_over:
         size = max(k, min(size - 1, int(SHRINKING_KEEPS * size)))
