@@ -278,9 +278,7 @@ def test_an_empty_hard_budget_warns_to_allow_more():
     y = np.arange(200) % 8 == 0
     noise = 20.0 * np.random.default_rng(0).normal(size=200)
     X = np.column_stack([y + noise, y - noise])
-    with pytest.warns(
-        UserWarning, match="no features at C=1; nothing better.*allow more"
-    ):
+    with pytest.warns(UserWarning, match="no features at C=1; nothing better.*allow more"):
         model = MeasureSVC(n_features_to_select=1, C=1.0, fit_intercept=False).fit(X, y)
     assert model.status_ == [Status.EMPTY_CHOICE]
     assert model.n_features_selected_ == 0
