@@ -3,7 +3,8 @@
 scoresieve trains sparse linear models by optimising F1, Prec@k, Rec@k, PRBEP, ROC area and other
 measures directly, under a feature budget, and proves how close to optimal the result is.
 
-A measure, a regulariser and a design matrix; a solver joins them; a certificate checks the result.
+A risk (of a measure or a loss), a regulariser and a design matrix; a solver joins them; an
+estimator wraps the solver; a certificate checks the result.
 """
 
 from importlib.metadata import PackageNotFoundError, version
@@ -17,11 +18,11 @@ from scoresieve.estimators import (
     MeasureSVCCV,
     budget_path,
     load,
-    loss_budget_path,
     selection_frequency,
 )
 from scoresieve.measures import Measure, get_measure
-from scoresieve.solvers import DualPoint, Progress, SolveResult, Status, solve
+from scoresieve.risks import DualPoint
+from scoresieve.solvers import Progress, SolveResult, Status, solve
 
 try:
     __version__ = version("scoresieve")
@@ -44,7 +45,6 @@ __all__ = [
     "certify",
     "get_measure",
     "load",
-    "loss_budget_path",
     "selection_frequency",
     "solve",
 ]

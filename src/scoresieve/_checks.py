@@ -3,92 +3,20 @@
 from __future__ import annotations
 
 import numbers
-import warnings
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
+from scoresieve._arrays import Array, FloatArray, IntArray
+from scoresieve._user_warnings import warn_user
 
 #: Solvers multiply squares of X with one another, so the sum of squares must itself be squarable.
 MAX_SUM_OF_SQUARES = float(np.sqrt(np.finfo(np.float64).max))
-
-
 #: A larger C would overflow in products with squares of X.
 MAX_C = 1e100
-
-
-@dataclass(frozen=True, eq=False)
-class CheckedArguments:
-    """``min_w 1/2 ||w||_B^2 + C R(w)``: the arguments of a fit in checked form.
-
-    Conventions
-    -----------
-    ``always``, ``excluded`` and ``groups`` are over the columns of the design, so with an intercept
-    its constant last column is in ``always``. They are what ``BudgetNorm`` takes.
-    """
-
-    y: FloatArray
-    budget: int
-    C: float
-    always: IntArray
-    excluded: IntArray
-    groups: IntArray | None
-
-
-def check_problem(
-    design: Any,
-    y: Any,
-    *,
-    budget: int,
-    C: float,
-    intercept: float = 0.0,
-    always: Any = None,
-    excluded: Any = None,
-    feature_groups: Any = None,
-    check_y: Callable[[Any, int], FloatArray] | None = None,
-) -> CheckedArguments:
-    """Check all arguments of a fit and put them in the form that solvers use.
-
-    Parameters
-    ----------
-    design : Design
-        X; with ``intercept > 0`` its last column is the constant one.
-    y : see :func:`check_labels`
-    budget : int
-        At least 1. Lowered with a warning if it exceeds the columns or groups to select from.
-    C : float
-        Positive and finite.
-    intercept : float
-        Value of the constant column, or 0 for no intercept.
-    always, excluded : see :func:`check_columns`
-    feature_groups : see :func:`check_groups`
-    check_y : callable, optional
-        ``check_y(y, n_samples)``; :func:`check_labels` by default.
-    """
-    C = check_C(C)
-    has_intercept = check_positive(intercept, "intercept", or_zero=True) > 0
-    budget = check_count(budget, "budget")
-    check_X(design, has_intercept=has_intercept)
-    y = (check_y or check_labels)(y, design.n_samples)
-    n_features = design.n_columns - has_intercept
-    always = check_columns(always, n_features, "always")
-    excluded = check_columns(excluded, n_features, "excluded")
-    check_disjoint(always, excluded, n_features)
-    groups = check_groups(feature_groups, n_features)
-    selectable = np.ones(n_features, dtype=bool)
-    selectable[always] = selectable[excluded] = False
-    n_units = np.count_nonzero(selectable) if groups is None else np.unique(groups[selectable]).size
-    # With every column always in there is nothing to select, and the budget has no effect.
-    budget = check_budget(budget, int(n_units)) if n_units else budget
-    if has_intercept:
-        always = np.append(always, n_features)
-        groups = None if groups is None else np.append(groups, groups.max() + 1)
-    return CheckedArguments(y, budget, C, always, excluded, groups)
+#: Products of a larger total weight with squares of X could overflow.
+MAX_TOTAL_WEIGHT = 1e50
 
 
 def check_X(design: Any, *, has_intercept: bool = False) -> None:
@@ -132,13 +60,7 @@ def check_labels(y: Any, n_samples: int) -> FloatArray:
     n_samples : int
         Number of rows of X.
     """
-    y = np.asarray(y)
-    if y.ndim != 1:
-        raise ValueError(f"y must be 1-D; got shape {y.shape}. Use y.ravel() for one column.")
-    if y.size != n_samples:
-        raise ValueError(
-            f"y has {y.size} labels and X has {n_samples} rows; they must be the same number."
-        )
+    y = _check_column(y, n_samples, "labels")
     if y.dtype.kind == "O" and all(isinstance(label, numbers.Real) for label in y):
         y = y.astype(np.float64)
     if y.dtype.kind not in "biuf":
@@ -164,6 +86,113 @@ def check_labels(y: Any, n_samples: int) -> FloatArray:
     return np.where(y == 1.0, 1.0, -1.0)
 
 
+def check_real_targets(y: Any, n_samples: int) -> FloatArray:
+    """``y`` as finite float64 numbers, one for each row, for a regression.
+
+    Parameters
+    ----------
+    y : array-like of shape (n_samples,)
+        Real numbers.
+    n_samples : int
+        Number of rows of X.
+    """
+    y = _check_column(y, n_samples, "targets")
+    targets = _as_numbers(y)
+    if targets is None:
+        raise ValueError(
+            f"y must hold real numbers for a regression loss; got dtype {y.dtype}, first target "
+            f"{y[0]!r}."
+        )
+    if not np.all(np.isfinite(targets)):
+        raise ValueError("y contains NaN or infinity; drop those rows or impute the targets.")
+    with np.errstate(over="ignore"):
+        if not float(targets @ targets) <= MAX_SUM_OF_SQUARES:
+            raise ValueError(
+                f"y is too large: its largest target is {np.abs(targets).max():.3g}, so that the "
+                "solver's numbers would overflow; divide the targets by a factor."
+            )
+    return targets
+
+
+def _check_column(y: Any, n_samples: int, what: str) -> Array:
+    """``y`` as a vector with an entry for each row."""
+    y = np.asarray(y)
+    if y.ndim != 1:
+        raise ValueError(f"y must be 1-D; got shape {y.shape}. Use y.ravel() for one column.")
+    if y.size != n_samples:
+        raise ValueError(
+            f"y has {y.size} {what} and X has {n_samples} rows; they must be the same number."
+        )
+    return y
+
+
+def _as_numbers(values: Any) -> FloatArray | None:
+    """A new float64 array; None if the values are no real numbers."""
+    try:
+        array = np.asarray(values)
+        return array.astype(np.float64) if array.dtype.kind in "Obiuf" else None
+    except (TypeError, ValueError):
+        return None
+
+
+def check_weights(sample_weight: Any) -> FloatArray:
+    """``c``: a read-only float64 copy; ValueError if it holds anything but weights.
+
+    Parameters
+    ----------
+    sample_weight : array-like of shape (n_samples,)
+        Finite and not negative.
+    """
+    weights = _as_numbers(sample_weight)
+    if weights is None or weights.ndim != 1:
+        shape = "" if weights is None else f" of shape {weights.shape}"
+        raise ValueError(
+            "sample_weight must be a 1-D array of numbers, one for each row; got "
+            f"{type(sample_weight).__name__}{shape}."
+        )
+    wrong = np.flatnonzero(~(np.isfinite(weights) & (weights >= 0)))
+    if wrong.size:
+        raise ValueError(
+            f"sample_weight[{wrong[0]}] is {weights[wrong[0]]}; weights must be finite and not "
+            "negative. Use 0 to leave a row out."
+        )
+    with np.errstate(over="ignore"):
+        total = float(weights.sum())
+    if total > MAX_TOTAL_WEIGHT:
+        raise ValueError(
+            f"sample_weight sums to {total:.3g}, more than {MAX_TOTAL_WEIGHT:g}; divide the "
+            "weights by a factor and multiply C with it, which is the same problem."
+        )
+    weights.setflags(write=False)
+    return weights
+
+
+def check_row_weights(weights: FloatArray, y: FloatArray, *, by_class: bool) -> None:
+    """Refuse weights that are not one for each row, or all 0 (in a class).
+
+    Parameters
+    ----------
+    weights : ndarray
+        As :func:`check_weights` returns them.
+    y : ndarray of shape (n_samples,)
+        Labels in {-1, +1}, or real targets.
+    by_class : bool
+        Whether each class needs a positive weight.
+    """
+    if weights.shape != y.shape:
+        raise ValueError(
+            f"sample_weight has {weights.size} weights, but y has {y.size} entries; give one "
+            "weight for each row."
+        )
+    parts = {"positives": y > 0, "negatives": y <= 0} if by_class else {"rows": slice(None)}
+    for members, chosen in parts.items():
+        if not np.any(weights[chosen] > 0):
+            raise ValueError(
+                f"sample_weight is zero for all {members}; give a positive weight to at least one "
+                f"row{' of each class' if by_class else ''}."
+            )
+
+
 def check_count(value: Any, name: str) -> int:
     """An integer of at least 1. Floats are refused even if integral, and so are booleans."""
     integral = isinstance(value, numbers.Integral) and not isinstance(value, bool)
@@ -172,17 +201,25 @@ def check_count(value: Any, name: str) -> int:
     return int(value)
 
 
-def check_budget(budget: Any, n_units: int, *, stacklevel: int = 5) -> int:
-    """The budget, lowered to ``n_units`` with a warning, at the user's line, where it is larger."""
+def check_budget(budget: Any, n_units: int, *, at_most: bool = False) -> int:
+    """The budget, lowered to ``n_units`` where it is larger, with a warning unless ``at_most``.
+
+    Parameters
+    ----------
+    budget : int
+    n_units : int
+        How many columns or groups can be selected. With 0 the budget has no effect and stays.
+    at_most : bool
+        Whether the budget is a limit that need not be reached: at most k features stay at most k.
+    """
     budget = check_count(budget, "budget")
-    if budget <= n_units:
+    if budget <= n_units or n_units == 0:
         return budget
-    warnings.warn(
-        f"budget={budget} is more than the {n_units} columns or groups that can be selected; "
-        f"budget={n_units} is used, so that all of them may enter.",
-        UserWarning,
-        stacklevel=stacklevel,
-    )
+    if not at_most:
+        warn_user(
+            f"budget={budget} is more than the {n_units} columns or groups that can be selected; "
+            f"budget={n_units} is used, so that all of them may enter."
+        )
     return n_units
 
 
@@ -236,27 +273,17 @@ def check_columns(columns: Any, n_features: int, name: str) -> IntArray:
     return np.unique(columns).astype(np.int64)
 
 
-def check_disjoint(
-    always: IntArray, excluded: IntArray, n_features: int, *, suffix: str = ""
-) -> None:
-    """Refuse columns that are in both lists, and an exclusion of every column.
-
-    Parameters
-    ----------
-    always, excluded : ndarray of int
-    n_features : int
-    suffix : str
-        What the names of the two arguments end with.
-    """
+def check_disjoint(always: IntArray, excluded: IntArray, n_features: int) -> None:
+    """Refuse columns that are in both lists, and an exclusion of every column."""
     both = np.intersect1d(always, excluded)
     if both.size:
         raise ValueError(
-            f"column {both[0]} is in always{suffix} and in excluded{suffix}; remove it from one of "
-            "them."
+            f"column {both[0]} is in always_features and in excluded_features; remove it from one "
+            "of them."
         )
     if excluded.size == n_features:
         raise ValueError(
-            f"excluded{suffix} holds all {n_features} columns of X; leave at least one."
+            f"excluded_features holds all {n_features} columns of X; leave at least one."
         )
 
 

@@ -1,23 +1,24 @@
-"""Primal, dual and gap recomputed from (X, y, w, alpha) alone, without any solver's state.
+"""Primal, dual and gap recomputed from (X, y, w, dual point) alone, without any solver's state.
 
-    J(w)     = 1/2 ||w||_B^2 + C R(X w)
-    D(alpha) = <q, alpha> - 1/2 ||X^T sum_k alpha_k delta_k||_(B)^2 ,   alpha >= 0, sum alpha <= C
+    J(w) = 1/2 ||w||_B^2 + C R(X w)
+    D    = gain - 1/2 ||X^T v||_(B)^2 ,    with gain and v as the dual point stands for them
 
-Weak duality, ``D(alpha) <= min J <= J(w)``, holds for every such w and alpha, so that whoever
-trusts this page and the data need not trust the solver.
+Weak duality, ``D <= min J <= J(w)``, holds for every w and every dual point, so that whoever trusts
+this page, the risk's ``checked_dual`` and the data need not trust the solver.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from scoresieve.measures import Measure
-from scoresieve.solvers.problem import Problem, make_problem
-from scoresieve.solvers.result import DualPoint, relative_gap
+from scoresieve._arrays import FloatArray
+from scoresieve.risks import DualPoint
+from scoresieve.solvers.limits import relative_gap
+from scoresieve.solvers.problem import Problem, ProblemArguments, make_problem
 
 
 @dataclass(frozen=True)
@@ -29,8 +30,8 @@ class Certificate:
     primal : float
         ``J(w)``.
     dual : float
-        ``D(alpha)``. It also bounds the objective of every model with at most ``budget`` features
-        and the plain l2 norm.
+        It also bounds the objective of every model with at most ``budget`` features and the plain
+        l2 norm.
     gap : float
         ``(primal - dual) / primal``.
     """
@@ -46,29 +47,25 @@ def certify(
     w: ArrayLike,
     dual_point: DualPoint,
     *,
-    measure: str | Measure,
-    budget: int,
-    C: float,
     intercept: float = 0.0,
-    bias: float = 0.0,
-    always: ArrayLike | None = None,
-    excluded: ArrayLike | None = None,
-    feature_groups: Any = None,
-    sample_weight: ArrayLike | None = None,
+    **arguments: Unpack[ProblemArguments],
 ) -> Certificate:
     """Recompute primal, dual and gap in float64 from the data.
 
     Parameters
     ----------
-    X, y, measure, budget, C, intercept, always, excluded, feature_groups, sample_weight
-        As for :func:`scoresieve.solve`.
-    w : array-like of shape (n_features,)
+    X, y
+        What was fitted on.
+    w : array-like of shape (problem.n_features,)
         Weights.
     dual_point : DualPoint
-        ``SolveResult.dual_point``. Each of its labellings (or rankings) is checked to be
-        admissible, and its loss is recomputed.
-    bias : float
-        The fitted intercept (``SolveResult.intercept``), if ``intercept > 0``.
+        ``SolveResult.dual_point``. All that it holds is checked, and what it is worth recomputed.
+    intercept : float
+        The fitted one, ``SolveResult.intercept``.
+    **arguments
+        ``measure`` or ``loss``, ``budget``, ``C``, and as far as they were given
+        ``intercept_scaling``, ``always_features``, ``excluded_features``, ``feature_groups`` and
+        ``sample_weight``, as for :func:`scoresieve.solve`.
 
     Returns
     -------
@@ -77,7 +74,7 @@ def certify(
     Raises
     ------
     ValueError
-        If the dual point is not feasible or holds what is no labelling.
+        If the dual point is not feasible or holds what is no labelling, ranking or slope.
 
     Examples
     --------
@@ -85,68 +82,32 @@ def certify(
     >>> from scoresieve import certify, solve
     >>> X = np.random.default_rng(0).normal(size=(60, 20))
     >>> y = np.where(X[:, 0] > 0.8, 1, -1)
-    >>> result = solve(X, y, measure="f1", budget=3)
+    >>> result = solve(X, y, measure="f1", budget=3, C=1.0)
     >>> check = certify(X, y, result.w, result.dual_point, measure="f1", budget=3, C=1.0)
     >>> abs(check.primal - result.primal) < 1e-9 and abs(check.dual - result.dual) < 1e-9
     True
     """
-    problem = make_problem(
-        X,
-        y,
-        measure=measure,
-        budget=budget,
-        C=C,
-        intercept=intercept,
-        always=always,
-        excluded=excluded,
-        feature_groups=feature_groups,
-        sample_weight=sample_weight,
-    )
-    design, norm, y = problem.design, problem.norm, problem.y
-    weights = all_weights(w, bias, intercept, design.n_columns)
+    problem = make_problem(X, y, **arguments)
+    weights = _all_weights(problem, w, intercept)
     support = np.flatnonzero(weights)
-    scores = design.scores(weights[support], support)
-    primal = 0.5 * norm.value_squared(weights) + problem.C * problem.measure.risk(y, scores)
-    gain = _gain(dual_point, problem)
-    correlations = design.correlate(dual_point.combined(problem.flip_values))
-    dual = gain - 0.5 * norm.dual_squared(correlations)
+    scores = problem.design.scores(weights[support], support)
+    primal = problem.objective(weights, scores)
+    gain, v = problem.risk.checked_dual(dual_point, problem.C)
+    dual = problem.dual_value(gain, problem.design.correlate(v))
     return Certificate(primal, dual, relative_gap(primal, dual))
 
 
-def all_weights(w: ArrayLike, bias: float, intercept: float, n_columns: int) -> np.ndarray:
-    """``w`` with the weight of the constant column at the end, if there is one."""
+def _all_weights(problem: Problem, w: ArrayLike, intercept: float) -> FloatArray:
+    """``w`` with the weight of the constant column at the end, if there is one; checked."""
     w = np.asarray(w, dtype=np.float64)
-    n_features = n_columns - (intercept > 0)
-    if w.shape != (n_features,):
-        raise ValueError(f"w has shape {w.shape}; X has {n_features} columns.")
-    if not np.all(np.isfinite(w)) or not np.isfinite(bias):
-        raise ValueError("w or bias contains NaN or infinity; the objective has no value there.")
-    if intercept > 0:
-        return np.append(w, bias / intercept)
-    if bias != 0.0:
-        raise ValueError(f"bias={bias} needs the value of the constant column: pass intercept.")
-    return w
-
-
-def _gain(dual_point: DualPoint, problem: Problem) -> float:
-    """``<q, alpha>`` with each loss recomputed from its labelling, for a feasible alpha."""
-    y, C, flips = problem.y, problem.C, problem.flip_values
-    alpha, cuts = np.asarray(dual_point.alpha), np.asarray(dual_point.cuts)
-    width = -(-y.size // 8) if cuts.dtype == np.uint8 else y.size
-    if (
-        alpha.ndim != 1
-        or cuts.ndim != 2
-        or len(cuts) != alpha.size
-        or (alpha.size and cuts.shape[1] != width)
-    ):
+    if w.shape != (problem.n_features,):
+        raise ValueError(f"w has shape {w.shape}; X has {problem.n_features} columns.")
+    if not np.all(np.isfinite(w)) or not np.isfinite(intercept):
         raise ValueError(
-            f"dual_point.alpha has shape {alpha.shape} and dual_point.cuts {cuts.shape}; for "
-            f"{y.size} rows they must be (K,) and (K, {width})."
+            "w or intercept contains NaN or infinity; the objective has no value there."
         )
-    if not np.all(alpha >= 0) or not alpha.sum() <= C * (1 + 1e-9):
+    if not problem.constant and intercept != 0.0:
         raise ValueError(
-            f"dual_point.alpha must be non-negative and sum to at most C={C:g}; it has the minimum "
-            f"{alpha.min():g} and the sum {alpha.sum():g}."
+            f"intercept={intercept} needs the value of the constant column: pass intercept_scaling."
         )
-    deltas = (dual_point.delta(k, flips) for k in range(alpha.size))
-    return float(np.dot([problem.measure.cut_loss(y, delta) for delta in deltas], alpha))
+    return problem.joined(w, intercept)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from abc import ABCMeta, abstractmethod
 from collections.abc import Collection
 from dataclasses import dataclass, field
@@ -10,24 +9,26 @@ from functools import reduce
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import validate_data
 
+from scoresieve._arrays import FloatArray, IntArray
 from scoresieve._checks import check_positive, check_X
+from scoresieve._user_warnings import warn_user
 from scoresieve.design import as_design
-from scoresieve.estimators._decision import linear_scores, n_alarms, top_threshold
-from scoresieve.estimators._linear_model import LinearModelMixin
-from scoresieve.estimators._selector import SparseSelectorMixin
-from scoresieve.estimators._targets import Targets, read_targets
+from scoresieve.estimators.budget_model import X_OPTIONS
+from scoresieve.estimators.decision import linear_scores, top_threshold
+from scoresieve.estimators.linear_model import LinearModelMixin
+from scoresieve.estimators.persistence.saving import PersistenceMixin
+from scoresieve.estimators.selector import SparseSelectorMixin
+from scoresieve.estimators.targets import Targets, read_targets
 from scoresieve.measures import get_measure
-from scoresieve.solvers.result import DualPoint, Status
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
+from scoresieve.risks import DualPoint
+from scoresieve.solvers.limits import Status
+from scoresieve.solvers.result import SolveResult
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,21 +64,37 @@ class BinaryFit:
     dual_point: DualPoint | None = None
     details: dict[str, Any] = field(default_factory=dict)
 
+    @classmethod
+    def of(
+        cls, result: SolveResult, *, trouble: str | None, details: dict[str, Any] | None = None
+    ) -> BinaryFit:
+        """What a solver of this package found."""
+        return cls(
+            w=result.w,
+            intercept=result.intercept,
+            n_iter=result.n_iter,
+            trouble=trouble,
+            primal=result.primal,
+            dual=result.dual,
+            gap=result.gap,
+            status=result.status,
+            dual_point=result.dual_point,
+            details=details or {},
+        )
+
     @property
     def support(self) -> IntArray:
         """Sorted numbers of the columns with a non-zero weight."""
         return np.flatnonzero(self.w)
 
 
-def gap_trouble(status: Status, gap: float, tol: float) -> str | None:
-    """What to tell the user about a fit that stopped before its tolerance."""
-    if status.reached_tolerance:
-        return None
-    return f"the certified gap is {gap:.3g} and tol={tol:g}. {status.value}"
-
-
 class Baseline(
-    LinearModelMixin, ClassifierMixin, SparseSelectorMixin, BaseEstimator, metaclass=ABCMeta
+    LinearModelMixin,
+    PersistenceMixin,
+    ClassifierMixin,
+    SparseSelectorMixin,
+    BaseEstimator,
+    metaclass=ABCMeta,
 ):
     """``decision_function(X) = X coef_^T + intercept_``, ``support_ = {j : coef_j != 0}``.
 
@@ -87,8 +104,8 @@ class Baseline(
       rest; ``support_`` is the union over the classes, ``supports_`` has each class's own.
     * ``fit`` sets ``classes_``, ``coef_``, ``intercept_``, ``support_``, ``supports_``,
       ``n_features_selected_`` and ``n_iter_``. Methods with bounds also set ``primal_``, ``dual_``
-      and ``dual_gap_``, solvers of this package ``status_``; each has one entry a problem.
-    * ``score`` is the accuracy, as for every classifier of scikit-learn.
+      and ``gap_``, solvers of this package ``status_``; each has one entry a problem.
+    * ``score`` is the measure of methods that are trained for one, else the accuracy.
     * A subclass has the parameters ``max_time`` (seconds for each problem, or None) and ``n_jobs``,
       checks its parameters in ``_fit_binary``, and changes nothing on ``self`` there: problems may
       be fitted in other processes.
@@ -129,15 +146,7 @@ class Baseline(
         -------
         self
         """
-        X, y = validate_data(
-            self,
-            X,
-            y,
-            accept_sparse=["csr", "csc"],
-            accept_large_sparse=True,
-            dtype=[np.float64, np.float32],
-            multi_output=True,
-        )
+        X, y = validate_data(self, X, y, multi_output=True, accept_large_sparse=True, **X_OPTIONS)
         targets, y = read_targets(y, getattr(self, "pos_label", None))
         check_X(as_design(X))
         if self.max_time is not None:
@@ -166,10 +175,10 @@ class Baseline(
         self.support_ = reduce(np.union1d, self.supports_)
         self.n_features_selected_ = int(self.support_.size)
         self.n_iter_ = np.array([fit.n_iter for fit in fits])
-        for attribute, name in (("primal_", "primal"), ("dual_", "dual"), ("dual_gap_", "gap")):
+        for name in ("primal", "dual", "gap"):
             values = [getattr(fit, name) for fit in fits]
             if None not in values:
-                setattr(self, attribute, np.array(values))
+                setattr(self, f"{name}_", np.array(values))
         if all(fit.status is not None for fit in fits):
             self.status_ = [fit.status for fit in fits]
         for name in fits[0].details:
@@ -180,9 +189,14 @@ class Baseline(
         """What is added to the scores, so that those above 0 are alarms."""
         return fit.intercept
 
-    score = ClassifierMixin.score
-    #: Only for methods whose objective :func:`scoresieve.certify` knows: those with ``_settings``.
-    certify = available_if(lambda self: hasattr(self, "_settings"))(LinearModelMixin.certify)
+    def _trouble(self, result: SolveResult) -> str | None:
+        """What to tell the user about a fit of our solvers that stopped before its tolerance."""
+        if result.status.reached_tolerance:
+            return None
+        return f"the certified gap is {result.gap:.3g} and tol={self.tol:g}. {result.status.value}"
+
+    #: Only for methods whose objective :func:`scoresieve.certify` knows: those with ``_arguments``.
+    certify = available_if(lambda self: hasattr(self, "_arguments"))(LinearModelMixin.certify)
 
 
 class MeasureBaseline(Baseline):
@@ -202,21 +216,18 @@ class MeasureBaseline(Baseline):
         super()._store(X, labels, targets, fits)
 
     def _threshold(self, X: Any, y: FloatArray, fit: BinaryFit) -> float:
-        k = n_alarms(self.measure_, y)
+        k = self.measure_.n_alarms(y)
         if k is None:
             return fit.intercept
         return -top_threshold(linear_scores(X, fit.w[np.newaxis]).ravel(), k)
-
-    score = LinearModelMixin.score
 
 
 def _warn_about(fit: BinaryFit, name: str) -> None:
     """Tell the user of a fit that is not what was asked for, and of a model without features."""
     if fit.trouble is not None:
-        warnings.warn(f"class {name}: {fit.trouble}", ConvergenceWarning, stacklevel=3)
+        warn_user(f"class {name}: {fit.trouble}", ConvergenceWarning)
     elif fit.support.size == 0:
-        text = f"class {name}: the model has no features; raise C."
-        warnings.warn(text, UserWarning, stacklevel=3)
+        warn_user(f"class {name}: the model has no features; raise C.")
 
 
 def check_choice(value: Any, name: str, choices: Collection[str]) -> str:

@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
+from scoresieve._arrays import FloatArray
 from scoresieve._checks import check_C, check_positive
-from scoresieve.baselines._base import BinaryFit, MeasureBaseline, check_choice, gap_trouble
+from scoresieve.baselines._base import BinaryFit, MeasureBaseline, check_choice
 from scoresieve.certificate import Certificate, certify
+from scoresieve.estimators.budget_model import budget_arguments
 from scoresieve.measures import get_measure
 from scoresieve.measures.scales import C_from_paper, C_from_svmperf
-from scoresieve.solvers.bundle import Bundle, run_bundle
-from scoresieve.solvers.problem import Problem, make_problem
-from scoresieve.solvers.result import Status, relative_gap, split_intercept
-from scoresieve.solvers.sparsify import drop_small_weights
+from scoresieve.solvers.bundle.rounds import run_bundle
+from scoresieve.solvers.limits import Limits, Tracker
+from scoresieve.solvers.problem import Problem, make_problems
+from scoresieve.solvers.solve import drop_small_weights, finish
 from scoresieve.solvers.threads import one_blas_thread
-from scoresieve.solvers.tracker import Limits, Tracker
-from scoresieve.solvers.two_layer import TwoLayer
-
-FloatArray = NDArray[np.float64]
+from scoresieve.solvers.working import Ended
 
 #: Our C from that of other programs, as functions of (C, y, measure).
 C_SCALES = {
@@ -43,68 +38,41 @@ class BudgetBaseline(MeasureBaseline):
       the number of positives, so that each class has its own C in ours: ``C_``.
     """
 
-    @abstractmethod
-    def _budget(self, n_features: int) -> int:
-        """``B``."""
+    #: Whether weights that do not matter are set to 0.
+    _drops_small_weights = True
 
-    def _run(self, problem: Problem, tracker: Tracker) -> tuple[Bundle | TwoLayer, Status]:
+    def _budget(self, n_features: int) -> int | None:
+        """``B``; None for the default."""
+        return None
+
+    def _run(self, problem: Problem, tracker: Tracker) -> Ended:
         """Run a solver, the bundle if nothing else is said, until a reason to stop."""
         return run_bundle(problem, tracker)
 
-    def _weights_of(
-        self, problem: Problem, state: Bundle | TwoLayer, tracker: Tracker
-    ) -> tuple[FloatArray, float]:
-        """The weights on the working columns without those that do not matter; their objective."""
-        return drop_small_weights(
-            problem,
-            state.pool.block,
-            state.pool.norm,
-            state.best.w,
-            primal=tracker.primal,
-            dual=tracker.dual,
-            tol=self.tol,
-        )
-
-    def _trouble(self, status: Status, gap: float) -> str | None:
-        """What to tell the user about a fit that stopped before its tolerance."""
-        return gap_trouble(status, gap, self.tol)
-
-    def _problem_settings(self, n_features: int) -> dict[str, Any]:
-        """Arguments of ``make_problem`` and ``certify``: all but the data and C."""
+    def _problem_arguments(self, n_features: int) -> dict[str, Any]:
+        """Arguments of ``make_problems``: all but the data and C."""
         scaling = check_positive(self.intercept_scaling, "intercept_scaling")
         return {
             "measure": get_measure(self.measure),
-            "budget": self._budget(n_features),
-            "intercept": scaling if self.fit_intercept else 0.0,
+            "intercept_scaling": scaling if self.fit_intercept else 0.0,
+            **budget_arguments(self._budget(n_features), None),
         }
 
     def _fit_binary(self, X: Any, y: FloatArray) -> BinaryFit:
-        settings = self._problem_settings(X.shape[1])
-        tracker = Tracker(Limits(self.tol, self.max_iter, self.max_time))
+        arguments = self._problem_arguments(X.shape[1])
+        limits = Limits(self.tol, self.max_iter, self.max_time, find_smallest_C=False)
         convert = C_SCALES[check_choice(self.C_scale, "C_scale", C_SCALES)]
-        C = convert(check_C(self.C), y, settings["measure"])
+        C = convert(check_C(self.C), y, arguments["measure"])
         with one_blas_thread():
-            problem = make_problem(X, y, C=C, **settings)
-            state, status = self._run(problem, tracker)
-            w_working, primal = self._weights_of(problem, state, tracker)
-        w = np.zeros(problem.design.n_columns)
-        w[state.pool.columns] = w_working
-        w, bias = split_intercept(w, settings["intercept"])
-        gap = relative_gap(primal, tracker.dual)
-        if gap <= self.tol:
-            status = Status.CONVERGED if np.any(w) else Status.ZERO_MODEL
-        return BinaryFit(
-            w=w,
-            intercept=bias,
-            n_iter=len(tracker.history),
-            trouble=self._trouble(status, gap),
-            primal=primal,
-            dual=tracker.dual,
-            gap=gap,
-            status=status,
-            dual_point=tracker.dual_point,
-            details={"C_": C},
-        )
+            (problem,) = make_problems(X, [y], C=C, **arguments)
+            tracker = Tracker(limits, problem.risk.no_dual_point())
+            ended = self._run(problem, tracker)
+            w, primal = ended.best.w, tracker.primal
+            if self._drops_small_weights:
+                w, primal = drop_small_weights(ended.working, w, tracker)
+            w = ended.working.scattered(w)
+            result = finish(problem, tracker, w, primal, ended.status)
+        return BinaryFit.of(result, trouble=self._trouble(result), details={"C_": C})
 
     def certify(self, X: Any, y: Any) -> Certificate | list[Certificate]:
         """Recompute primal, dual and gap from the training data, without any solver's state.
@@ -121,10 +89,11 @@ class BudgetBaseline(MeasureBaseline):
         """
         X = self._validated(X)
         y = self._validated_targets(X, y)
-        settings = self._problem_settings(self.n_features_in_) | {"measure": self.measure_}
+        arguments = self._problem_arguments(self.n_features_in_)
+        del arguments["at_most"]
         parts = zip(self._weights(), self._dual_points, self._biases, self.C_, strict=True)
         found = [
-            certify(X, labels, w, point, bias=float(bias), C=float(C), **settings)
+            certify(X, labels, w, point, intercept=float(bias), C=float(C), **arguments)
             for labels, (w, point, bias, C) in zip(self._targets.labels(y), parts, strict=True)
         ]
         return found[0] if self._targets.kind == "binary" else found

@@ -13,8 +13,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from scoresieve._arrays import FloatArray
 from scoresieve.baselines._group_problem import (
     GroupProblem,
     GroupSolution,
@@ -23,10 +23,7 @@ from scoresieve.baselines._group_problem import (
 )
 from scoresieve.design import Design
 from scoresieve.regularizers import BudgetNorm
-from scoresieve.solvers.problem import Clock
-from scoresieve.solvers.result import relative_gap
-
-FloatArray = NDArray[np.float64]
+from scoresieve.solvers.limits import Clock, relative_gap
 
 #: The subproblem's relative gap as a share of the tolerance, and the finest one.
 INNER_SHARE, INNER_FINEST = 0.3, 1e-10
@@ -115,7 +112,7 @@ class GroupGeneration:
 
     def round(self, inner_tol: float, max_time: float) -> bool:
         """Solve the subproblem and look for the next group; False if there is none."""
-        v = np.append(self.last.v, np.zeros(self.problem.norm.n_features - self.last.v.size))
+        v = np.append(self.last.v, np.zeros(self.problem.norm.n_columns - self.last.v.size))
         self.last = solve_groups(
             self.problem,
             v,

@@ -9,14 +9,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from scoresieve._arrays import FloatArray, IntArray
 from scoresieve.design import Columns, Design
 from scoresieve.regularizers import BudgetNorm
-from scoresieve.solvers.result import relative_gap
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
+from scoresieve.solvers.limits import relative_gap
 
 #: What the step is multiplied with after each step that was accepted, and after each that was not.
 #: The curvature falls while rows leave the margin, so that a fixed step would become too short.
@@ -97,7 +94,9 @@ class GroupProblem:
         self._starts = np.cumsum([0, *sizes[:-1]])
         curvature = 2.0 * self.loss.C * len(sizes) * self.block.as_design().sum_of_squares()
         self.safe_step = 1.0 / max(curvature, np.finfo(float).tiny)
-        self.norm = BudgetNorm(1, stacked.size, groups=np.repeat(np.arange(len(sizes)), sizes))
+        self.norm = BudgetNorm(
+            1, stacked.size, feature_groups=np.repeat(np.arange(len(sizes)), sizes)
+        )
         return True
 
     def collapsed(self, v: FloatArray) -> FloatArray:

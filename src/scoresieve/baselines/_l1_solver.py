@@ -14,16 +14,13 @@ import logging
 
 import numpy as np
 from numpy.linalg import LinAlgError
-from numpy.typing import NDArray
 
+from scoresieve._arrays import FloatArray
 from scoresieve.baselines._l1_master import solve_l1_master
 from scoresieve.regularizers import BudgetNorm
-from scoresieve.solvers.cut_pool import CutPool
+from scoresieve.solvers.bundle.cut_pool import CutPool
+from scoresieve.solvers.limits import Status, Tracker
 from scoresieve.solvers.problem import Problem
-from scoresieve.solvers.result import Status
-from scoresieve.solvers.tracker import Tracker
-
-FloatArray = NDArray[np.float64]
 
 logger = logging.getLogger(__name__)
 
@@ -51,8 +48,8 @@ class L1Bundle:
         self.problem, self.tracker = problem, tracker
         self.pool = CutPool(problem)
         self.w = np.zeros(0)
-        zero = np.zeros(problem.y.size)
-        cut = problem.cut(zero)
+        zero = np.zeros(problem.risk.y.size)
+        cut = problem.risk.cut(zero)
         tracker.primal = problem.C * max(0.0, cut.value(zero))
         self.pool.add(cut)
         correlations = self._bound(np.full(len(self.pool), problem.C))
@@ -79,7 +76,7 @@ class L1Bundle:
             is_new = self._try(solution.w)
         status = tracker.record(
             n_cuts=len(self.pool),
-            n_working=self.pool.columns.size,
+            n_working=self.pool.working.size,
             n_support=int(np.count_nonzero(self.w)),
         )
         if status is not None:
@@ -91,8 +88,8 @@ class L1Bundle:
     def _try(self, w: FloatArray) -> bool:
         """Take w if it is the best, and add the cut there; False if that is in already."""
         problem, pool = self.problem, self.pool
-        scores = pool.block.scores(w)
-        cut = problem.cut(scores)
+        scores = pool.working.block.scores(w)
+        cut = problem.risk.cut(scores)
         value = float(np.abs(w).sum()) + problem.C * max(0.0, cut.value(scores))
         if value < self.tracker.primal:
             self.tracker.primal, self.w = value, w
@@ -110,7 +107,7 @@ class L1Bundle:
     def weights(self) -> FloatArray:
         """The best weights, on all columns."""
         w = np.zeros(self.problem.design.n_columns)
-        w[self.pool.columns[: self.w.size]] = self.w
+        w[self.pool.working.columns[: self.w.size]] = self.w
         return w
 
 

@@ -15,7 +15,7 @@ from sklearn.svm import LinearSVC
 
 from scoresieve._checks import check_C, check_count, check_positive
 from scoresieve.baselines._base import Baseline, check_choice
-from scoresieve.estimators._targets import Targets
+from scoresieve.estimators.targets import Targets
 
 FloatArray = NDArray[np.float64]
 

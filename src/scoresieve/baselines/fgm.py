@@ -4,18 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
+from scoresieve._arrays import FloatArray
 from scoresieve._checks import check_C, check_count, check_positive
 from scoresieve.baselines._base import Baseline, BinaryFit, check_choice
 from scoresieve.baselines._fgm_solver import FGMResult, solve_fgm
-from scoresieve.estimators._inputs import resolve_budget
-from scoresieve.solvers.problem import make_problem
-from scoresieve.solvers.result import split_intercept
+from scoresieve.estimators.budget_model import budget_arguments
+from scoresieve.solvers.problem import make_problems
 from scoresieve.solvers.threads import one_blas_thread
-
-FloatArray = NDArray[np.float64]
 
 #: Ends that are no trouble for the user: the wanted test was met.
 REGULAR = ("change", "gap")
@@ -130,19 +125,18 @@ class FGM(Baseline):
 
     def _fit_binary(self, X: Any, y: FloatArray) -> BinaryFit:
         scaling = check_positive(self.intercept_scaling, "intercept_scaling")
-        intercept = scaling if self.fit_intercept else 0.0
         with one_blas_thread():
-            problem = make_problem(
+            (problem,) = make_problems(
                 X,
-                y,
-                measure="accuracy",
-                budget=resolve_budget(self.budget, None, X.shape[1]),
+                [y],
+                loss="squared_hinge",
                 C=check_C(self.C),
-                intercept=intercept,
+                intercept_scaling=scaling if self.fit_intercept else 0.0,
+                **budget_arguments(self.budget, None),
             )
             result = solve_fgm(
                 problem.design,
-                problem.y,
+                problem.risk.y,
                 problem.norm,
                 problem.C,
                 tol=check_positive(self.tol, "tol"),
@@ -150,12 +144,12 @@ class FGM(Baseline):
                 max_groups=check_count(self.max_groups, "max_groups"),
                 max_time=self.max_time,
             )
-        w, bias = split_intercept(result.w, intercept)
+        w, intercept = problem.split(result.w)
         return BinaryFit(
             w=w,
-            intercept=bias,
+            intercept=intercept,
             n_iter=len(result.history),
-            trouble=self._trouble(result),
+            trouble=self._trouble_of(result),
             primal=result.primal,
             dual=result.dual,
             gap=result.gap,
@@ -166,7 +160,7 @@ class FGM(Baseline):
             },
         )
 
-    def _trouble(self, result: FGMResult) -> str | None:
+    def _trouble_of(self, result: FGMResult) -> str | None:
         """What to tell the user about an end that was not asked for."""
         if result.stopped_by in REGULAR:
             return None

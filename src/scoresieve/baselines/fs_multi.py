@@ -5,13 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from scoresieve._checks import check_count, check_positive
-from scoresieve.baselines._base import gap_trouble
 from scoresieve.baselines._budget import BudgetBaseline
-from scoresieve.estimators._inputs import resolve_budget
 from scoresieve.measures import Measure
+from scoresieve.solvers.limits import Status, Tracker
 from scoresieve.solvers.problem import Problem
-from scoresieve.solvers.result import Status
-from scoresieve.solvers.tracker import Tracker
+from scoresieve.solvers.result import SolveResult
 from scoresieve.solvers.two_layer import TwoLayer, run_two_layer
 
 
@@ -128,18 +126,18 @@ class FSMulti(BudgetBaseline):
         self.max_time = max_time
         self.n_jobs = n_jobs
 
-    def _budget(self, n_features: int) -> int:
-        return resolve_budget(self.budget, None, n_features)
+    def _budget(self, n_features: int) -> int | None:
+        return self.budget
 
-    def _run(self, problem: Problem, tracker: Tracker) -> tuple[TwoLayer, Status]:
+    def _run(self, problem: Problem, tracker: Tracker) -> TwoLayer:
         inner_tol = check_positive(self.inner_tol, "inner_tol")
         max_groups = check_count(self.max_groups, "max_groups")
         return run_two_layer(problem, tracker, inner_tol=inner_tol, max_groups=max_groups)
 
-    def _trouble(self, status: Status, gap: float) -> str | None:
-        if status is not Status.MAX_ITER:
-            return gap_trouble(status, gap, self.tol)
+    def _trouble(self, result: SolveResult) -> str | None:
+        if result.status is not Status.MAX_ITER:
+            return super()._trouble(result)
         return (
-            f"the certified gap is {gap:.3g} and tol={self.tol:g} after max_groups="
+            f"the certified gap is {result.gap:.3g} and tol={self.tol:g} after max_groups="
             f"{self.max_groups} groups or max_iter={self.max_iter} steps; raise these, or tol."
         )

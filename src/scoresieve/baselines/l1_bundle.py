@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
+from scoresieve._arrays import FloatArray
 from scoresieve._checks import check_C, check_positive
-from scoresieve.baselines._base import BinaryFit, MeasureBaseline, gap_trouble
+from scoresieve.baselines._base import BinaryFit, MeasureBaseline
 from scoresieve.baselines._l1_solver import run_l1_bundle
 from scoresieve.design import as_design
 from scoresieve.measures import Measure
+from scoresieve.solvers.limits import Limits, Tracker
 from scoresieve.solvers.problem import make_problem
-from scoresieve.solvers.result import Status, split_intercept
+from scoresieve.solvers.solve import finish
 from scoresieve.solvers.threads import one_blas_thread
-from scoresieve.solvers.tracker import Limits, Tracker
-
-FloatArray = NDArray[np.float64]
 
 
 class L1BundleSVM(MeasureBaseline):
@@ -120,25 +117,15 @@ class L1BundleSVM(MeasureBaseline):
 
     def _fit_binary(self, X: Any, y: FloatArray) -> BinaryFit:
         scaling = check_positive(self.intercept_scaling, "intercept_scaling")
-        intercept = scaling if self.fit_intercept else 0.0
-        tracker = Tracker(Limits(self.tol, self.max_iter, self.max_time))
+        constant = scaling if self.fit_intercept else 0.0
+        limits = Limits(self.tol, self.max_iter, self.max_time, find_smallest_C=False)
         with one_blas_thread():
             # The constant column is one like the others, and B = 1 is the l1 norm of all of them.
-            design = as_design(X, constant=intercept)
+            design = as_design(X, constant=constant)
             problem = make_problem(design, y, measure=self.measure, budget=1, C=check_C(self.C))
+            tracker = Tracker(limits, problem.risk.no_dual_point())
             bundle, status = run_l1_bundle(problem, tracker)
-        w, bias = split_intercept(bundle.weights(), intercept)
-        if tracker.gap <= self.tol:
-            status = Status.CONVERGED if np.any(w) else Status.ZERO_MODEL
-        return BinaryFit(
-            w=w,
-            intercept=bias,
-            n_iter=len(tracker.history),
-            trouble=gap_trouble(status, tracker.gap, self.tol),
-            primal=tracker.primal,
-            dual=tracker.dual,
-            gap=tracker.gap,
-            status=status,
-            dual_point=tracker.dual_point,
-            details={"history_": tracker.history},
-        )
+            problem = replace(problem, constant=constant)
+            result = finish(problem, tracker, bundle.weights(), tracker.primal, status)
+        details = {"history_": result.history}
+        return BinaryFit.of(result, trouble=self._trouble(result), details=details)

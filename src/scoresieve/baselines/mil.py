@@ -13,8 +13,8 @@ from sklearn.utils.validation import check_is_fitted
 from scoresieve.baselines._base import BinaryFit
 from scoresieve.baselines._liblinear import LiblinearBaseline, for_liblinear
 from scoresieve.baselines.l1_svm import L1SVM
-from scoresieve.mil._bag_checks import check_length
-from scoresieve.mil._bag_model import BagModelMixin
+from scoresieve.mil.bag_checks import check_length
+from scoresieve.mil.bag_model import BagModelMixin
 from scoresieve.mil.bags import Bags, as_bags
 
 FloatArray = NDArray[np.float64]
@@ -129,8 +129,6 @@ random_state
         model = L1SVM(n_features_to_select=self.n_instances_to_select, **shared)
         self._fit_on_embedding(bags, y, model)
         return self
-
-    score = ClassifierMixin.score
 
 
 class MeanInstanceSVM(LiblinearBaseline):

@@ -2,31 +2,24 @@
 
 from __future__ import annotations
 
-from time import perf_counter
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
+from scoresieve._arrays import FloatArray
 from scoresieve._checks import check_C, check_positive
-from scoresieve.baselines._base import Baseline, BinaryFit, gap_trouble
-from scoresieve.estimators._inputs import ProblemSettings, resolve_budget
-from scoresieve.estimators._targets import Targets
-from scoresieve.measures import get_measure
-from scoresieve.solvers.conic_hinge import solve_hinge_conic
-from scoresieve.solvers.problem import make_problem
-from scoresieve.solvers.result import (
-    DualPoint,
-    Status,
-    pack_delta,
-    relative_gap,
-    split_intercept,
-)
-from scoresieve.solvers.sparsify import drop_small_weights
+from scoresieve.baselines._base import Baseline, BinaryFit
+from scoresieve.baselines.conic_hinge import solve_hinge_conic
+from scoresieve.estimators.budget_model import budget_arguments
+from scoresieve.estimators.targets import Targets
+from scoresieve.risks import CutWeights
+from scoresieve.solvers.limits import Limits, Status, Tracker
+from scoresieve.solvers.problem import Problem, make_problems
+from scoresieve.solvers.solve import drop_small_weights, finish
 from scoresieve.solvers.threads import one_blas_thread
-
-FloatArray = NDArray[np.float64]
+from scoresieve.solvers.working import WorkingColumns
 
 #: Most features. At 1,000 features and 300 rows a fit takes about ten seconds, with twice as many
 #: features thirty, and the time grows in the same way with the number of rows.
@@ -120,73 +113,54 @@ class NMMKL(Baseline):
         self.max_time = max_time
         self.n_jobs = n_jobs
 
-    def _resolved(self, n_features: int) -> ProblemSettings:
+    def _problem(self, X: Any, y: FloatArray) -> Problem:
         """The problem that our own solvers and :func:`scoresieve.certify` know."""
         scaling = check_positive(self.intercept_scaling, "intercept_scaling")
-        none = np.empty(0, dtype=np.int64)
-        return ProblemSettings(
-            measure=get_measure("accuracy"),
-            budget=resolve_budget(self.budget, None, n_features),
+        (problem,) = make_problems(
+            X,
+            [y],
+            measure="accuracy",
             C=check_C(self.C),
-            intercept=scaling if self.fit_intercept else 0.0,
-            always=none,
-            excluded=none,
-            feature_groups=None,
+            intercept_scaling=scaling if self.fit_intercept else 0.0,
+            **budget_arguments(self.budget, None),
         )
+        return problem
 
     def _fit_binary(self, X: Any, y: FloatArray) -> BinaryFit:
-        begin = perf_counter()
         if X.shape[1] > MAX_FEATURES:
             raise ValueError(
                 f"X has {X.shape[1]} features; NMMKL takes at most {MAX_FEATURES}, because its "
                 "programme has one kernel for each feature, all of them at once. MeasureSVC("
                 "'accuracy') solves the same problem for any number of features."
             )
-        settings, tol = self._resolved(X.shape[1]), check_positive(self.tol, "tol")
-        problem = make_problem(X, y, **settings.arguments())
+        problem = self._problem(X, y)
+        limits = Limits(self.tol, 1, self.max_time, find_smallest_C=False)
+        tracker = Tracker(limits, problem.risk.no_dual_point())
         dense = np.asarray(X.toarray() if sp.issparse(X) else X, dtype=np.float64)
-        if settings.intercept:
-            dense = np.column_stack([dense, np.full(y.size, settings.intercept)])
+        if problem.constant:
+            dense = np.column_stack([dense, np.full(y.size, problem.constant)])
         with one_blas_thread():
             found = solve_hinge_conic(dense, y, problem.norm, problem.C, max_time=self.max_time)
+            tracker.primal = found.primal
+            tracker.lower_bound(found.dual, lambda: as_labellings(found.alpha))
             # An interior-point method leaves tiny weights on all columns.
-            w, primal = drop_small_weights(
-                problem,
-                problem.design.columns(np.arange(problem.design.n_columns)),
-                problem.norm,
-                found.w,
-                primal=found.primal,
-                dual=found.dual,
-                tol=tol,
-            )
-        w, bias = split_intercept(w, settings.intercept)
-        gap = relative_gap(primal, found.dual)
-        late = self.max_time is not None and perf_counter() - begin >= self.max_time
-        status = Status.MAX_TIME if late else Status.STALLED
-        if gap <= tol:
-            status = Status.CONVERGED if np.any(w) else Status.ZERO_MODEL
-        return BinaryFit(
-            w=w,
-            intercept=bias,
-            n_iter=found.n_steps,
-            trouble=gap_trouble(status, gap, tol),
-            primal=primal,
-            dual=found.dual,
-            gap=gap,
-            status=status,
-            dual_point=as_labellings(found.alpha),
-            details={"kernel_weights_": found.d[: X.shape[1]]},
-        )
+            working = WorkingColumns(problem)
+            working.add(np.arange(problem.design.n_columns))
+            w, primal = drop_small_weights(working, found.w[working.columns], tracker)
+            status = Status.MAX_TIME if tracker.deadline.is_over else Status.STALLED
+            result = finish(problem, tracker, working.scattered(w), primal, status)
+        details = {"kernel_weights_": found.d[: X.shape[1]]}
+        fit = BinaryFit.of(result, trouble=self._trouble(result), details=details)
+        return replace(fit, n_iter=found.n_steps)
 
     def _store(
         self, X: Any, labels: list[FloatArray], targets: Targets, fits: list[BinaryFit]
     ) -> None:
         super()._store(X, labels, targets, fits)
-        self._settings = self._resolved(self.n_features_in_)
-        self.measure_ = self._settings.measure
+        self._arguments = self._problem(X, labels[0]).arguments()
 
 
-def as_labellings(alpha: FloatArray) -> DualPoint:
+def as_labellings(alpha: FloatArray) -> CutWeights:
     """``alpha = sum_k weight_k [alpha >= v_k]``: multipliers of rows as weights of labellings.
 
     With ``v_1 > v_2 > ...`` the distinct positive values, ``weight_k = v_k - v_{k+1}``. The
@@ -202,5 +176,5 @@ def as_labellings(alpha: FloatArray) -> DualPoint:
     weights = values - np.append(values[1:], 0.0)
     cuts = np.empty((values.size, -(-alpha.size // 8)), dtype=np.uint8)
     for k, value in enumerate(values):
-        cuts[k] = pack_delta(alpha >= value, as_bits=True)
-    return DualPoint(weights, cuts)
+        cuts[k] = np.packbits(alpha >= value)
+    return CutWeights(weights, cuts)

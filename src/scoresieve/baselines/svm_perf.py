@@ -4,16 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from scoresieve.baselines._budget import BudgetBaseline
 from scoresieve.measures import Measure
-from scoresieve.solvers.bundle import Bundle
-from scoresieve.solvers.problem import Problem
-from scoresieve.solvers.tracker import Tracker
-
-FloatArray = NDArray[np.float64]
 
 
 class SVMPerf(BudgetBaseline):
@@ -89,6 +81,8 @@ class SVMPerf(BudgetBaseline):
     (5, True)
     """
 
+    _drops_small_weights = False
+
     def __init__(
         self,
         measure: str | Measure = "f1",
@@ -116,8 +110,3 @@ class SVMPerf(BudgetBaseline):
 
     def _budget(self, n_features: int) -> int:
         return n_features
-
-    def _weights_of(
-        self, problem: Problem, state: Bundle, tracker: Tracker
-    ) -> tuple[FloatArray, float]:
-        return state.best.w, tracker.primal

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scoresieve._checks import check_count
 from scoresieve.baselines._base import BinaryFit
 from scoresieve.baselines._liblinear import LiblinearBaseline, for_liblinear
-from scoresieve.estimators._targets import Targets
+from scoresieve.estimators.targets import Targets
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]

@@ -1,8 +1,7 @@
 """Designs: X as an object with two products and column blocks. They never see y."""
 
 from scoresieve.design._base import Columns, Design
-from scoresieve.design._convert import as_design
-from scoresieve.design.constant import ConstantDesign
+from scoresieve.design.convert import ConstantDesign, as_design
 from scoresieve.design.dense import DenseColumns, DenseDesign
 from scoresieve.design.sparse import SparseColumns, SparseDesign
 

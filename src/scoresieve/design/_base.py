@@ -4,11 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 
-import numpy as np
-from numpy.typing import NDArray
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
+from scoresieve._arrays import FloatArray, IntArray
 
 #: How many numbers are converted to float64 at a time, where X has another type. That is 8 MB, and
 #: two blocks may be alive at once.
@@ -92,21 +88,3 @@ class Design(ABC):
     @abstractmethod
     def max_abs(self) -> float:
         """``max_ij |x_ij|``; NaN if X holds NaN."""
-
-
-def squared_sum(numbers: NDArray) -> float:
-    """``sum_k x_k^2`` of a contiguous array, converted to float64 by blocks."""
-    flat = numbers.reshape(-1)
-    total = 0.0
-    with np.errstate(over="ignore", invalid="ignore"):
-        for start in range(0, flat.size, BLOCK_NUMBERS):
-            block = flat[start : start + BLOCK_NUMBERS].astype(np.float64, copy=False)
-            total += float(block @ block)
-    return total
-
-
-def largest_magnitude(numbers: NDArray) -> float:
-    """``max_k |x_k|`` without an array of absolute values; NaN if there is one, 0 if empty."""
-    if numbers.size == 0:
-        return 0.0
-    return float(np.maximum(float(numbers.max()), -float(numbers.min())))

@@ -5,18 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-from numpy.typing import NDArray
 
-from scoresieve.design._base import (
-    ACTIVE_SHARE,
-    BLOCK_NUMBERS,
-    Columns,
-    Design,
-    FloatArray,
-    IntArray,
-    largest_magnitude,
-    squared_sum,
-)
+from scoresieve._arrays import Array, FloatArray, IntArray
+from scoresieve.design._base import ACTIVE_SHARE, BLOCK_NUMBERS, Columns, Design
 
 
 class DenseColumns(Columns):
@@ -66,7 +57,7 @@ class DenseDesign(Design):
     X : ndarray of shape (n_samples, n_columns)
     """
 
-    def __init__(self, X: NDArray) -> None:
+    def __init__(self, X: Array) -> None:
         self._X = np.asarray(X)
         self._by_rows = abs(X.strides[0]) >= abs(X.strides[1])
         self._direct = _is_blas_ready(self._X)
@@ -137,7 +128,7 @@ class DenseDesign(Design):
         """``max_ij |x_ij|``; NaN if X holds NaN."""
         return float(np.max([largest_magnitude(b) for b in self._contiguous_blocks()], initial=0.0))
 
-    def _contiguous_blocks(self) -> Iterator[NDArray]:
+    def _contiguous_blocks(self) -> Iterator[Array]:
         """Blocks that cover X once, each contiguous; views wherever X itself is contiguous."""
         X = self._X if self._by_rows else self._X.T
         for part in _slices(*X.shape):
@@ -151,18 +142,18 @@ def _slices(n_lines: int, length: int) -> Iterator[slice]:
         yield slice(start, min(start + step, n_lines))
 
 
-def _float64(block: NDArray) -> FloatArray:
+def _float64(block: Array) -> FloatArray:
     return block.astype(np.float64, copy=False)
 
 
-def _take_columns(block: NDArray, idx: IntArray) -> NDArray:
+def _take_columns(block: Array, idx: IntArray) -> Array:
     """``block[:, idx]``. ``take`` is faster, but first copies a block that is not contiguous."""
     if block.flags.c_contiguous and block.flags.aligned and block.dtype.isnative:
         return block.take(idx, axis=1)
     return block[:, idx]
 
 
-def _is_blas_ready(X: NDArray) -> bool:
+def _is_blas_ready(X: Array) -> bool:
     """Whether BLAS can read X in place: native aligned float64, with one stride of one number."""
     if X.dtype != np.float64 or not X.flags.aligned:
         return False
@@ -171,3 +162,21 @@ def _is_blas_ready(X: NDArray) -> bool:
     by_rows = right == size and down >= size * n_columns
     by_columns = down == size and right >= size * n_samples
     return (by_rows or by_columns) and down % size == 0 and right % size == 0
+
+
+def squared_sum(numbers: Array) -> float:
+    """``sum_k x_k^2`` of a contiguous array, converted to float64 by blocks."""
+    flat = numbers.reshape(-1)
+    total = 0.0
+    with np.errstate(over="ignore", invalid="ignore"):
+        for start in range(0, flat.size, BLOCK_NUMBERS):
+            block = flat[start : start + BLOCK_NUMBERS].astype(np.float64, copy=False)
+            total += float(block @ block)
+    return total
+
+
+def largest_magnitude(numbers: Array) -> float:
+    """``max_k |x_k|`` without an array of absolute values; NaN if there is one, 0 if empty."""
+    if numbers.size == 0:
+        return 0.0
+    return float(np.maximum(float(numbers.max()), -float(numbers.min())))

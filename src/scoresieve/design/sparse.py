@@ -7,18 +7,10 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
-from scoresieve.design._base import (
-    ACTIVE_SHARE,
-    BLOCK_NUMBERS,
-    Columns,
-    Design,
-    FloatArray,
-    IntArray,
-    largest_magnitude,
-    squared_sum,
-)
+from scoresieve._arrays import Array, FloatArray, IntArray
+from scoresieve.design._base import ACTIVE_SHARE, BLOCK_NUMBERS, Columns, Design
+from scoresieve.design.dense import largest_magnitude, squared_sum
 
 #: Up to this many vectors, one product each is faster than scipy's product with a matrix.
 FEW_VECTORS = 3
@@ -153,7 +145,7 @@ class SparseDesign(Design):
             out = _add_across(out, *piece, self.n_columns, x[lines])
         return np.zeros(self.n_columns) if out is None else out
 
-    def _pieces(self, n_entries: int) -> Iterator[tuple[slice, FloatArray, NDArray, NDArray]]:
+    def _pieces(self, n_entries: int) -> Iterator[tuple[slice, FloatArray, Array, Array]]:
         """Runs of entries in float64 with their lines; all of X at once if it is float64."""
         data, indices, indptr = self._lines.data, self._lines.indices, self._lines.indptr
         if data.dtype == np.float64:
@@ -168,7 +160,7 @@ class SparseDesign(Design):
             yield slice(first, last), block, indices[start:stop], local.astype(indices.dtype)
 
 
-def _matrix(data: NDArray, indices: NDArray, indptr: NDArray, form: str, shape: Any) -> Any:
+def _matrix(data: Array, indices: Array, indptr: Array, form: str, shape: Any) -> Any:
     """A CSR or CSC array around the three arrays; scipy's own constructor copies int64 indices."""
     matrix = sp.csr_array(shape) if form == "csr" else sp.csc_array(shape)
     matrix.data, matrix.indices, matrix.indptr = data, indices, indptr
@@ -177,9 +169,9 @@ def _matrix(data: NDArray, indices: NDArray, indptr: NDArray, form: str, shape: 
 
 def _add_across(
     out: FloatArray | None,
-    data: NDArray,
-    indices: NDArray,
-    indptr: NDArray,
+    data: Array,
+    indices: Array,
+    indptr: Array,
     n_out: int,
     x: FloatArray,
 ) -> FloatArray:
@@ -191,7 +183,7 @@ def _add_across(
     return total
 
 
-def _same_index_type(indices: NDArray, indptr: NDArray) -> tuple[NDArray, NDArray]:
+def _same_index_type(indices: Array, indptr: Array) -> tuple[Array, Array]:
     """Both index arrays in one type, since scipy would convert one of them in every product."""
     if indices.dtype == indptr.dtype:
         return indices, indptr
@@ -200,7 +192,7 @@ def _same_index_type(indices: NDArray, indptr: NDArray) -> tuple[NDArray, NDArra
     return indices.astype(indptr.dtype), indptr
 
 
-def _runs(lengths: NDArray, n_entries: int) -> Iterator[slice]:
+def _runs(lengths: Array, n_entries: int) -> Iterator[slice]:
     """Slices of consecutive lines with about ``n_entries`` entries together, at least one line."""
     ends = np.cumsum(lengths, dtype=np.int64)
     start, done = 0, 0

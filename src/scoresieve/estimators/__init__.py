@@ -1,12 +1,11 @@
 """scikit-learn's contract around the solvers."""
 
-from scoresieve.estimators._persistence import load
 from scoresieve.estimators.budget_classifier import BudgetClassifier
 from scoresieve.estimators.budget_regressor import BudgetRegressor
-from scoresieve.estimators.loss_path import loss_budget_path
 from scoresieve.estimators.measure_svc import MeasureSVC
 from scoresieve.estimators.measure_svc_cv import MeasureSVCCV
 from scoresieve.estimators.path import BudgetPath, budget_path
+from scoresieve.estimators.persistence.saving import load
 from scoresieve.estimators.stability import selection_frequency
 
 __all__ = [
@@ -17,6 +16,5 @@ __all__ = [
     "MeasureSVCCV",
     "budget_path",
     "load",
-    "loss_budget_path",
     "selection_frequency",
 ]

@@ -4,32 +4,20 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.parallel import Parallel, delayed
-from sklearn.utils.validation import validate_data
 
-from scoresieve.estimators._export import LinearExportMixin
-from scoresieve.estimators._fit import warn_about
-from scoresieve.estimators._inputs import resolve_loss_settings
-from scoresieve.estimators._linear_model import LinearModelMixin, check_multi_class_support
-from scoresieve.estimators._loss_fit import fit_loss
-from scoresieve.estimators._progress import CallbackMixin, FitTasks, with_callbacks
-from scoresieve.estimators._selector import SparseSelectorMixin
-from scoresieve.estimators._targets import Targets, read_targets
-from scoresieve.loss_certificate import certify_loss
+from scoresieve.estimators.budget_model import BudgetClassifierMixin
+from scoresieve.estimators.export import LinearExportMixin
+from scoresieve.estimators.persistence.saving import PersistenceMixin
+from scoresieve.estimators.selector import SparseSelectorMixin
 from scoresieve.losses import Loss
-from scoresieve.measures.weighted import as_weights
-from scoresieve.solvers.tracker import Limits
-
-FloatArray = NDArray[np.float64]
 
 
 class BudgetClassifier(
-    LinearModelMixin,
+    BudgetClassifierMixin,
     LinearExportMixin,
-    CallbackMixin,
+    PersistenceMixin,
     ClassifierMixin,
     SparseSelectorMixin,
     BaseEstimator,
@@ -45,6 +33,7 @@ class BudgetClassifier(
       ``LinearSVC`` (``"squared_hinge"``, ``"hinge"``) or ``LogisticRegression`` (``"logistic"``).
     * More than two classes, or an indicator matrix, make one problem for each class against the
       rest, as in :class:`MeasureSVC`. C, budgets and limits are for each problem.
+    * ``score`` is the accuracy, since there is no measure that the model was trained for.
     * Identical inputs give identical bits, for every ``n_jobs``.
 
     Parameters
@@ -77,14 +66,13 @@ class BudgetClassifier(
         How many classes are fitted at a time.
     warm_start : bool, default=False
         Start from the weights of the previous fit, if classes and number of features are the same.
-        For smooth losses; the hinge always starts anew.
     verbose : int, default=0
         Above 0, each round is reported on stderr.
 
     Attributes
     ----------
     classes_, coef_, intercept_, support_, supports_, n_features_selected_, budget_, primal_, \
-dual_, dual_gap_, l0_gap_, n_iter_, status_, history_, n_features_in_, feature_names_in_
+dual_, gap_, l0_gap_, n_iter_, status_, history_, n_features_in_, feature_names_in_
         As in :class:`MeasureSVC`.
     loss_ : Loss
 
@@ -137,84 +125,3 @@ dual_, dual_gap_, l0_gap_, n_iter_, status_, history_, n_features_in_, feature_n
         self.n_jobs = n_jobs
         self.warm_start = warm_start
         self.verbose = verbose
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.classifier_tags.multi_label = True
-        return tags
-
-    @with_callbacks
-    def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> BudgetClassifier:
-        """Select features and fit one linear model for each class.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            Never densified, never modified.
-        y : array-like of shape (n_samples,), or indicator matrix of shape (n_samples, n_classes)
-        sample_weight : array-like of shape (n_samples,), optional
-            What each row's loss is multiplied with: 2 is the same as the row twice.
-
-        Returns
-        -------
-        self
-        """
-        X, y = validate_data(
-            self,
-            X,
-            y,
-            accept_sparse=["csr", "csc"],
-            accept_large_sparse=True,
-            dtype=[np.float64, np.float32],
-            multi_output=True,
-        )
-        names = getattr(self, "feature_names_in_", None)
-        settings = resolve_loss_settings(self, "classification", self.n_features_in_, names)
-        weights = None if sample_weight is None else as_weights(sample_weight)
-        targets, y = read_targets(y)
-        check_multi_class_support(self.multi_class_support)
-        problems = [f"class {targets.name(problem)}" for problem in range(targets.n_problems)]
-        tasks = FitTasks(self, problems, X, y, {"sample_weight": weights})
-        limits = Limits(self.tol, self.max_iter, self.max_time)
-        jobs = zip(targets.labels(y), tasks.reporters, self._previous(targets), strict=True)
-        results = Parallel(n_jobs=self.n_jobs)(
-            delayed(fit_loss)(
-                X,
-                labels,
-                settings,
-                limits,
-                hard=self.n_features_to_select is not None,
-                previous=previous,
-                sample_weight=weights,
-                reporter=reporter,
-            )
-            for labels, reporter, previous in jobs
-        )
-        for problem, result in zip(problems, results, strict=True):
-            warn_about(result, problem, settings.C, self.tol)
-        self._store_results(targets, settings, results)
-        self.loss_, self.intercept_ = settings.loss, self._biases.copy()
-        tasks.end()
-        return self
-
-    def _previous(self, targets: Targets) -> list[tuple[FloatArray, float] | None]:
-        """What each problem may start from."""
-        usable = (
-            self.warm_start
-            and hasattr(self, "_targets")
-            and self._targets.kind == targets.kind
-            and np.array_equal(self.classes_, targets.classes)
-            and self.coef_.shape[1] == self.n_features_in_
-        )
-        if not usable:
-            return [None] * targets.n_problems
-        return list(zip(self._weights(), self._biases, strict=True))
-
-    #: The accuracy, as for every classifier of scikit-learn.
-    score = ClassifierMixin.score
-    _certifier = staticmethod(certify_loss)
-
-    def _with_weights(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, Any]:
-        """Every loss takes weights as they are."""
-        return X, y, sample_weight

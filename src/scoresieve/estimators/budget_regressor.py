@@ -2,31 +2,37 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from scoresieve.certificate import Certificate
-from scoresieve.estimators._decision import linear_scores
-from scoresieve.estimators._fit import warn_about
-from scoresieve.estimators._inputs import LossSettings, resolve_loss_settings
-from scoresieve.estimators._loss_fit import fit_loss
-from scoresieve.estimators._progress import CallbackMixin, FitTasks, with_callbacks
-from scoresieve.estimators._selector import SparseSelectorMixin
-from scoresieve.loss_certificate import certify_loss
+from scoresieve._arrays import FloatArray
+from scoresieve.certificate import Certificate, certify
+from scoresieve.estimators.budget_model import (
+    X_OPTIONS,
+    problem_arguments,
+    solve_reported,
+    warm_start,
+    warn_about,
+)
+from scoresieve.estimators.decision import linear_scores
+from scoresieve.estimators.persistence.saving import PersistenceMixin
+from scoresieve.estimators.progress import CallbackMixin, FitTasks, with_callbacks
+from scoresieve.estimators.selector import SparseSelectorMixin
 from scoresieve.losses import Loss
-from scoresieve.measures.weighted import as_weights
-from scoresieve.solvers.loss_problem import check_weights
+from scoresieve.risks import LossRisk
+from scoresieve.solvers.limits import Limits
+from scoresieve.solvers.problem import Problem, make_problems
 from scoresieve.solvers.result import SolveResult
-from scoresieve.solvers.tracker import Limits
-
-FloatArray = NDArray[np.float64]
 
 
-class BudgetRegressor(CallbackMixin, RegressorMixin, SparseSelectorMixin, BaseEstimator):
+class BudgetRegressor(
+    CallbackMixin, PersistenceMixin, RegressorMixin, SparseSelectorMixin, BaseEstimator
+):
     """``min_w 1/2 ||w||_B^2 + C sum_i c_i l(<w, x_i> + b - y_i)``: few features for real targets.
 
     Every fit comes with a certified distance to the optimum.
@@ -65,8 +71,7 @@ class BudgetRegressor(CallbackMixin, RegressorMixin, SparseSelectorMixin, BaseEs
     max_time : float, optional
         Seconds, honoured within one round.
     warm_start : bool, default=False
-        Start from the weights of the previous fit, if the number of features is the same. For
-        smooth losses; the epsilon-insensitive loss always starts anew.
+        Start from the weights of the previous fit, if the number of features is the same.
     verbose : int, default=0
         Above 0, each round is reported on stderr.
 
@@ -78,10 +83,11 @@ class BudgetRegressor(CallbackMixin, RegressorMixin, SparseSelectorMixin, BaseEs
         Selected features: those with a weight, and ``always_features``.
     n_features_selected_ : int
     budget_ : int
-    primal_, dual_, dual_gap_ : float
+    primal_, dual_, gap_ : float
         Objective, its certified lower bound, and ``(primal - dual) / primal``.
     l0_gap_ : float
-        With ``n_features_to_select``: the same gap, to the best possible model with k features.
+        With ``n_features_to_select`` the same gap, to the best possible model with k features; NaN
+        without.
     n_iter_ : int
     status_ : Status
     history_ : list of Progress
@@ -159,51 +165,42 @@ class BudgetRegressor(CallbackMixin, RegressorMixin, SparseSelectorMixin, BaseEs
             self,
             X,
             y,
-            accept_sparse=["csr", "csc"],
             accept_large_sparse=True,
-            dtype=[np.float64, np.float32],
             y_numeric=True,
             ensure_min_samples=2,
+            **X_OPTIONS,
         )
-        y = np.asarray(y, dtype=np.float64)
         names = getattr(self, "feature_names_in_", None)
-        settings = resolve_loss_settings(self, "regression", self.n_features_in_, names)
-        weights = None if sample_weight is None else as_weights(sample_weight)
-        offset = 0.0
-        if self.fit_intercept:
-            offset = centre(y, check_weights(weights, y, by_class=False), settings.loss)
-        previous = None
+        arguments = problem_arguments(self, names, task="regression")
+        (problem,) = make_problems(X, [y], sample_weight=sample_weight, **arguments)
+        problem, offset = centred(problem) if self.fit_intercept else (problem, 0.0)
+        warm = None
         if self.warm_start and getattr(self, "coef_", np.zeros(0)).size == self.n_features_in_:
-            previous = (self.coef_, self.intercept_ - offset)
-        tasks = FitTasks(self, ["regression"], X, y, {"sample_weight": weights})
-        result = fit_loss(
-            X,
-            y - offset,
-            settings,
+            warm = warm_start(problem, self.coef_, self.intercept_ - offset, None)
+        tasks = FitTasks(self, ["regression"], X, y, {"sample_weight": sample_weight})
+        result = solve_reported(
+            problem,
             Limits(self.tol, self.max_iter, self.max_time),
+            tasks.reporters[0],
             hard=self.n_features_to_select is not None,
-            previous=previous,
-            sample_weight=weights,
-            reporter=tasks.reporters[0],
+            warm=warm,
         )
-        warn_about(result, "regression", settings.C, self.tol)
-        self._store(offset, settings, result)
+        warn_about(result, "regression", problem.C, self.tol)
+        self._store(offset, problem, result)
         tasks.end()
         return self
 
-    def _store(self, offset: float, settings: LossSettings, result: SolveResult) -> None:
+    def _store(self, offset: float, problem: Problem, result: SolveResult) -> None:
         """Set the fitted attributes."""
-        self._offset, self._settings, self._dual_point = offset, settings, result.dual_point
-        self.loss_, self.budget_ = settings.loss, settings.budget
+        self._offset, self._dual_point = offset, result.dual_point
+        self._arguments = arguments = problem.arguments()
+        self.loss_, self.budget_ = arguments["loss"], arguments["budget"]
         self.coef_, self.intercept_ = result.w, float(result.intercept + offset)
-        self.support_ = np.union1d(result.support, settings.always)
+        self.support_ = np.union1d(result.support, arguments["always_features"])
         self.n_features_selected_ = int(self.support_.size)
-        self.primal_, self.dual_, self.dual_gap_ = result.primal, result.dual, result.gap
+        self.primal_, self.dual_ = result.primal, result.dual
+        self.gap_, self.l0_gap_ = result.gap, result.l0_gap
         self.n_iter_, self.status_, self.history_ = result.n_iter, result.status, result.history
-        if self.n_features_to_select is not None:
-            self.l0_gap_ = result.l0_gap
-        elif hasattr(self, "l0_gap_"):
-            del self.l0_gap_
 
     def predict(self, X: Any) -> FloatArray:
         """``X coef_ + intercept_``.
@@ -222,8 +219,7 @@ class BudgetRegressor(CallbackMixin, RegressorMixin, SparseSelectorMixin, BaseEs
     def _validated(self, X: Any) -> Any:
         """X for a fitted model."""
         check_is_fitted(self, "coef_")
-        dtypes = [np.float64, np.float32]
-        return validate_data(self, X, accept_sparse=["csr", "csc"], dtype=dtypes, reset=False)
+        return validate_data(self, X, reset=False, **X_OPTIONS)
 
     def certify(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Certificate:
         """Recompute primal, dual and gap from the training data, without any solver's state.
@@ -234,27 +230,33 @@ class BudgetRegressor(CallbackMixin, RegressorMixin, SparseSelectorMixin, BaseEs
             What the model was fitted on.
         """
         X = self._validated(X)
-        return certify_loss(
+        return certify(
             X,
             np.asarray(y, dtype=np.float64) - self._offset,
             self.coef_,
             self._dual_point,
-            bias=self.intercept_ - self._offset,
-            sample_weight=sample_weight,
-            **self._settings.arguments(),
+            intercept=self.intercept_ - self._offset,
+            **self._arguments | {"sample_weight": sample_weight},
         )
 
 
-def centre(y: FloatArray, weights: FloatArray, loss: Loss) -> float:
-    """The weighted mean of y for the squared loss, a weighted median for the others.
+def centred(problem: Problem) -> tuple[Problem, float]:
+    """The problem of the targets around their centre, and the centre that was taken off.
+
+    It is the weighted mean for the squared loss and a weighted median for the others.
 
     Parameters
     ----------
-    y, weights : ndarray of shape (n_samples,)
-    loss : Loss
+    problem : Problem
+        Of a loss for regression.
     """
-    if loss.name == "squared":
-        return float(np.average(y, weights=weights))
-    order = np.argsort(y, kind="stable")
-    reached = np.cumsum(weights[order])
-    return float(y[order[np.searchsorted(reached, 0.5 * reached[-1])]])
+    risk = problem.risk
+    assert isinstance(risk, LossRisk)
+    y, weights = risk.y, risk.row_weights
+    if risk.loss.name == "squared":
+        centre = float(np.average(y, weights=weights))
+    else:
+        order = np.argsort(y, kind="stable")
+        reached = np.cumsum(weights[order])
+        centre = float(y[order[np.searchsorted(reached, 0.5 * reached[-1])]])
+    return replace(problem, risk=LossRisk(risk.loss, y - centre, risk.weights)), centre

@@ -4,35 +4,20 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.parallel import Parallel, delayed
-from sklearn.utils.validation import validate_data
 
-from scoresieve.estimators._decision import linear_scores, n_alarms, top_threshold
-from scoresieve.estimators._export import LinearExportMixin
-from scoresieve.estimators._fit import PreviousFit, fit_binary, warn_about
-from scoresieve.estimators._inputs import ProblemSettings, resolve_settings
-from scoresieve.estimators._linear_model import LinearModelMixin, check_multi_class_support
-from scoresieve.estimators._persistence import PersistenceMixin
-from scoresieve.estimators._progress import CallbackMixin, FitTasks, Reporter, with_callbacks
-from scoresieve.estimators._selector import SparseSelectorMixin
-from scoresieve.estimators._targets import Targets, read_targets, same_labels
+from scoresieve.estimators.budget_model import BudgetClassifierMixin
+from scoresieve.estimators.export import LinearExportMixin
+from scoresieve.estimators.persistence.saving import PersistenceMixin
+from scoresieve.estimators.selector import SparseSelectorMixin
 from scoresieve.measures import Measure
-from scoresieve.solvers.api import check_solver
-from scoresieve.solvers.result import SolveResult
-from scoresieve.solvers.row_weights import apply_weights
-from scoresieve.solvers.tracker import Limits
-
-FloatArray = NDArray[np.float64]
 
 
 class MeasureSVC(
-    LinearModelMixin,
+    BudgetClassifierMixin,
     LinearExportMixin,
     PersistenceMixin,
-    CallbackMixin,
     ClassifierMixin,
     SparseSelectorMixin,
     BaseEstimator,
@@ -92,8 +77,9 @@ class MeasureSVC(
     n_jobs : int, optional
         How many classes are fitted at a time, as everywhere in scikit-learn.
     warm_start : bool, default=False
-        Start from the cuts, columns and weights of the previous fit if labels, sample weights,
-        measure and number of features are the same. The solver ``"two_layer"`` always starts anew.
+        Start from the columns and weights of the previous fit if classes and number of features are
+        the same, and from its cuts if labels, sample weights and measure are, too. The solver
+        ``"two_layer"`` always starts anew.
     verbose : int, default=0
         Above 0, each round is reported on stderr: iteration, gap, features. With scikit-learn 1.9
         or newer, ``set_callbacks`` takes progress bars and callbacks that stop the rounds.
@@ -112,10 +98,11 @@ class MeasureSVC(
     n_features_selected_ : int
     budget_ : int
         The budget that was used.
-    primal_, dual_, dual_gap_ : ndarray of shape (n_problems,)
+    primal_, dual_, gap_ : ndarray of shape (n_problems,)
         Objective, its certified lower bound, and ``(primal - dual) / primal``.
     l0_gap_ : ndarray of shape (n_problems,)
-        With ``n_features_to_select``: the same gap, to the best possible model with k features.
+        With ``n_features_to_select`` the same gap, to the best possible model with k features; NaN
+        without.
     n_iter_ : ndarray of int of shape (n_problems,)
     status_ : list of Status
         Why each fit stopped; the value is a sentence.
@@ -177,127 +164,3 @@ class MeasureSVC(
         self.n_jobs = n_jobs
         self.warm_start = warm_start
         self.verbose = verbose
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.classifier_tags.multi_label = True
-        return tags
-
-    @with_callbacks
-    def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> MeasureSVC:
-        """Select features and fit one linear model for each class.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            Never densified, never modified.
-        y : array-like of shape (n_samples,), or indicator matrix of shape (n_samples, n_classes)
-        sample_weight : array-like of shape (n_samples,), optional
-            How often each row counts: 2 is the same as the row twice, 0 as leaving it out. Any
-            weights for ``"accuracy"``, ``"balanced_accuracy"`` and ``"roc_auc"``; whole ones, by
-            repeated rows, for the others.
-
-        Returns
-        -------
-        self
-        """
-        X, y = validate_data(
-            self,
-            X,
-            y,
-            accept_sparse=["csr", "csc"],
-            accept_large_sparse=True,
-            dtype=[np.float64, np.float32],
-            multi_output=True,
-        )
-        names = getattr(self, "feature_names_in_", None)
-        settings = resolve_settings(self, self.n_features_in_, names)
-        X, y, weights = apply_weights(settings.measure, X, y, sample_weight)
-        targets, y = read_targets(y, self.pos_label)
-        check_multi_class_support(self.multi_class_support)
-        problems = [f"class {targets.name(problem)}" for problem in range(targets.n_problems)]
-        tasks = FitTasks(self, problems, X, y, {"sample_weight": weights})
-        results = self._fit_each(X, y, weights, targets, settings, tasks.reporters)
-        for problem, result in zip(problems, results, strict=True):
-            warn_about(result, problem, settings.C, self.tol)
-        self._store(X, y, weights, targets, settings, results)
-        tasks.end()
-        return self
-
-    def _fit_each(
-        self,
-        X: Any,
-        y: Any,
-        weights: FloatArray | None,
-        targets: Targets,
-        settings: ProblemSettings,
-        reporters: list[Reporter],
-    ) -> list[SolveResult]:
-        """One job for each class."""
-        solver = check_solver(self.solver)
-        hard = self.n_features_to_select is not None
-        limits = Limits(self.tol, self.max_iter, self.max_time)
-        previous = self._previous_fits(y, weights, targets, settings)
-        jobs = zip(targets.labels(y), reporters, previous, strict=True)
-        return Parallel(n_jobs=self.n_jobs)(
-            delayed(fit_binary)(
-                X,
-                labels,
-                settings,
-                limits,
-                solver=solver,
-                hard=hard,
-                previous=fit,
-                sample_weight=weights,
-                reporter=reporter,
-            )
-            for labels, reporter, fit in jobs
-        )
-
-    def _previous_fits(
-        self, y: Any, weights: FloatArray | None, targets: Targets, settings: ProblemSettings
-    ) -> list[PreviousFit | None]:
-        """What each problem may start from, if rows, measure and columns have not changed."""
-        usable = (
-            self.warm_start
-            and getattr(self, "_warm_y", None) is not None
-            and self._targets.kind == targets.kind
-            and self._targets.positive == targets.positive
-            and same_labels(self._warm_y, y)
-            and np.array_equal(self._warm_weights, weights)
-            and self._settings.measure == settings.measure
-            and self.coef_.shape[1] == self.n_features_in_
-        )
-        if not usable:
-            return [None] * targets.n_problems
-        fits = zip(self._weights(), self._biases, self._dual_points, strict=True)
-        return [PreviousFit(*fit) for fit in fits]
-
-    def _store(
-        self,
-        X: Any,
-        y: Any,
-        weights: FloatArray | None,
-        targets: Targets,
-        settings: ProblemSettings,
-        results: list[SolveResult],
-    ) -> None:
-        """Set the fitted attributes."""
-        self._store_results(targets, settings, results)
-        self._warm_y = y.copy() if self.warm_start else None
-        self._warm_weights = weights if self.warm_start else None
-        self.measure_ = settings.measure
-        self.intercept_ = targets.sign * self._shifted(X, y, weights)
-
-    def _shifted(self, X: Any, y: Any, weights: FloatArray | None) -> FloatArray:
-        """The intercepts, or minus the thresholds of measures of the highest scores."""
-        shifted = self._biases.copy()
-        scores = None
-        for problem, labels in enumerate(self._targets.labels(y)):
-            k = n_alarms(self.measure_, labels, weights)
-            if k is not None:
-                scores = linear_scores(X, self.coef_) if scores is None else scores
-                of_class = self._targets.sign * scores[:, problem]
-                shifted[problem] = -top_threshold(of_class, k, weights)
-        return shifted

@@ -3,41 +3,45 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
-import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import get_scorer
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import validate_data
 
-from scoresieve.estimators._chosen_model import ChosenModelMixin
-from scoresieve.estimators._cross_validation import PathJob, warn_of_open_gaps
-from scoresieve.estimators._inputs import ProblemSettings, resolve_settings
-from scoresieve.estimators._linear_model import LinearModelMixin, check_multi_class_support
-from scoresieve.estimators._model_choice import (
-    check_Cs,
-    check_refit,
-    read_sizes,
-    tabulate,
+from scoresieve._checks import check_weights
+from scoresieve.estimators.budget_model import (
+    X_OPTIONS,
+    check_multi_class_support,
+    problem_arguments,
 )
-from scoresieve.estimators._progress import CallbackMixin, FitTasks, reported, with_callbacks
-from scoresieve.estimators._selector import SparseSelectorMixin
-from scoresieve.estimators._splits import LabelledData, Split, check_scorable, make_splits
-from scoresieve.estimators._targets import read_targets
+from scoresieve.estimators.linear_model import LinearModelMixin
 from scoresieve.estimators.measure_svc import MeasureSVC
+from scoresieve.estimators.persistence.saving import PersistenceMixin
+from scoresieve.estimators.progress import CallbackMixin, FitTasks, reported, with_callbacks
+from scoresieve.estimators.selection.candidates import PathJob, warn_of_open_gaps
+from scoresieve.estimators.selection.choice import check_Cs, check_refit, read_sizes, tabulate
+from scoresieve.estimators.selection.chosen_model import ChosenModelMixin
+from scoresieve.estimators.selection.splits import (
+    LabelledData,
+    Split,
+    check_measure,
+    make_splits,
+)
+from scoresieve.estimators.selector import SparseSelectorMixin
+from scoresieve.estimators.targets import read_targets
 from scoresieve.measures import Measure
-from scoresieve.measures.weighted import as_weights
-from scoresieve.solvers.api import check_solver
-from scoresieve.solvers.row_weights import apply_weights
-from scoresieve.solvers.tracker import Limits
+from scoresieve.regularizers.units import Units
+from scoresieve.solvers.limits import Limits
+from scoresieve.solvers.solve import check_solver
 
 
 class MeasureSVCCV(
     ChosenModelMixin,
     LinearModelMixin,
+    PersistenceMixin,
     CallbackMixin,
     ClassifierMixin,
     SparseSelectorMixin,
@@ -198,18 +202,13 @@ pos_label, multi_class_support, solver, tol, max_iter
         self
         """
         data = self._read_data(X, y, sample_weight)
-        settings, kind, sizes, Cs = self._read_grid()
-        # k of "prec@k" is about all rows, each as often as it counts.
-        _, y_counted, _ = apply_weights(settings.measure, data.y, data.y, data.weights)
-        for labels in data.targets.labels(y_counted):
-            settings.measure.check(labels)
+        arguments, kind, sizes, Cs = self._read_grid()
         splits = make_splits(self.cv, data, groups)
         scorer = None if self.scoring is None else get_scorer(self.scoring)
-        if scorer is None:
-            check_scorable(splits, data, settings.measure)
+        check_measure(arguments["measure"], data, splits, is_scored=scorer is None)
         check_refit(self.refit, len(splits))
         jobs = [
-            self._job(settings, {kind: sizes}, C, split, number, scorer)
+            self._job(arguments, {kind: sizes}, C, split, number, scorer)
             for number, split in enumerate(splits)
             for C in Cs
         ]
@@ -220,7 +219,7 @@ pos_label, multi_class_support, solver, tol, max_iter
             delayed(reported)(reporter, job.run, data)
             for reporter, job in zip(of_jobs, jobs, strict=True)
         )
-        warn_of_open_gaps(paths, [job.settings.C for job in jobs], self.tol)
+        warn_of_open_gaps(paths, Cs * len(splits), self.tol)
         by_split = [paths[at : at + len(Cs)] for at in range(0, len(paths), len(Cs))]
         self._choose(tabulate(kind, sizes, Cs, by_split), kind, len(splits))
         final = self._model(**self.best_params_)
@@ -230,32 +229,25 @@ pos_label, multi_class_support, solver, tol, max_iter
 
     def _read_data(self, X: Any, y: Any, sample_weight: Any) -> LabelledData:
         """What ``fit`` was given, in checked form."""
-        X, y = validate_data(
-            self,
-            X,
-            y,
-            accept_sparse=["csr", "csc"],
-            accept_large_sparse=True,
-            dtype=[np.float64, np.float32],
-            multi_output=True,
-        )
+        X, y = validate_data(self, X, y, multi_output=True, accept_large_sparse=True, **X_OPTIONS)
         targets, y = read_targets(y, self.pos_label)
-        weights = None if sample_weight is None else as_weights(sample_weight)
+        weights = None if sample_weight is None else check_weights(sample_weight)
         if weights is not None and not weights.any():
             raise ValueError("sample_weight is zero for all rows; give a positive weight to some.")
         return LabelledData(X, y, weights, targets)
 
-    def _read_grid(self) -> tuple[ProblemSettings, str, list[int], list[float]]:
-        """Checked settings, the parameter that the sizes are of, the sizes, and the Cs."""
+    def _read_grid(self) -> tuple[dict[str, Any], str, list[int], list[float]]:
+        """Arguments of the problems, the parameter that the sizes are of, the sizes, and the Cs."""
         check_solver(self.solver)
         Limits(self.tol, self.max_iter, self.max_time)
         check_multi_class_support(self.multi_class_support)
         Cs = check_Cs(self.Cs)
         names = getattr(self, "feature_names_in_", None)
-        largest = self._model(n_features_to_select=self.n_features_in_, C=Cs[0])
-        settings = resolve_settings(largest, self.n_features_in_, names)
-        kind, sizes = read_sizes(self, "n_features_to_select", settings.budget)
-        return settings, kind, sizes, Cs
+        arguments = problem_arguments(self._model(budget=1, C=Cs[0]), names)
+        roles = ("always_features", "excluded_features", "feature_groups")
+        units = Units.from_columns(self.n_features_in_, **{role: arguments[role] for role in roles})
+        kind, sizes = read_sizes(self, "n_features_to_select", units.n_units)
+        return arguments, kind, sizes, Cs
 
     def _model(self, **params: Any) -> MeasureSVC:
         """An estimator for one point of the grid, not fitted."""
@@ -267,7 +259,7 @@ pos_label, multi_class_support, solver, tol, max_iter
 
     def _job(
         self,
-        settings: ProblemSettings,
+        arguments: dict[str, Any],
         grid: dict[str, list[int]],
         C: float,
         split: Split,
@@ -278,4 +270,4 @@ pos_label, multi_class_support, solver, tol, max_iter
         ((kind, sizes),) = grid.items()
         models = [self._model(**{kind: size}, C=C) for size in sizes]
         name = f"[MeasureSVCCV] split {number}, C={C:g}" if self.verbose else None
-        return PathJob(models, replace(settings, C=C), split, scorer, name)
+        return PathJob(models, arguments | {"C": C}, split, scorer, name)

@@ -2,26 +2,32 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_array, check_consistent_length, column_or_1d
 
+from scoresieve._arrays import FloatArray, IntArray
 from scoresieve._checks import check_positive
-from scoresieve.estimators._inputs import resolve_groups, resolve_sets
-from scoresieve.estimators._targets import Targets, read_targets
+from scoresieve._user_warnings import warn_user
+from scoresieve.estimators.budget_model import column_numbers, group_numbers
+from scoresieve.estimators.budget_regressor import centred
+from scoresieve.estimators.targets import Targets, read_targets
+from scoresieve.losses import Loss, get_loss
 from scoresieve.measures import Measure
-from scoresieve.solvers.path import check_budgets, solve_path
-from scoresieve.solvers.result import Progress, SolveResult, Status
+from scoresieve.solvers.limits import Limits, Progress, Status
+from scoresieve.solvers.path import check_budgets, solve_budgets
+from scoresieve.solvers.problem import make_problem
+from scoresieve.solvers.result import SolveResult
+from scoresieve.solvers.solve import default_tol
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
+#: The C of a path unless the user says otherwise: those of MeasureSVC and BudgetClassifier.
+MEASURE_C, LOSS_C = 30.0, 1.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,8 +85,9 @@ def budget_path(
     y: ArrayLike,
     budgets: Iterable[int],
     *,
-    measure: str | Measure = "f1",
-    C: float = 30.0,
+    measure: str | Measure | None = None,
+    loss: str | Loss | None = None,
+    C: float | None = None,
     fit_intercept: bool = True,
     intercept_scaling: float = 1.0,
     always_features: Any = None,
@@ -88,7 +95,7 @@ def budget_path(
     feature_groups: Any = None,
     pos_label: Any = None,
     sample_weight: ArrayLike | None = None,
-    tol: float = 0.05,
+    tol: float | None = None,
     max_iter: int = 1000,
     max_time: float | None = None,
     callback: Callable[[Progress], object] | None = None,
@@ -99,11 +106,15 @@ def budget_path(
     ----------
     X : array-like or sparse matrix of shape (n_samples, n_features)
     y : array-like of shape (n_samples,)
-        Two classes, labelled in any way.
+        Two classes, labelled in any way, or numbers with a loss for regression.
     budgets : iterable of int
         In any order; see :func:`scoresieve.solvers.path.solve_path`.
-    measure : str or Measure
-    C : float
+    measure : str or Measure, optional
+        As for :class:`MeasureSVC`; ``"f1"`` if neither a measure nor a loss is given.
+    loss : str or Loss, optional
+        As for :class:`BudgetClassifier` or :class:`BudgetRegressor`, whose conventions hold.
+    C : float, optional
+        30 for a measure and 1 for a loss by default, as for these.
     fit_intercept : bool
         Whether there is an intercept: the weight of a constant column that is always in.
     intercept_scaling : float
@@ -116,7 +127,9 @@ def budget_path(
         The positive class; the larger label by default.
     sample_weight : array-like of shape (n_samples,), optional
         How often each row counts; see :meth:`scoresieve.MeasureSVC.fit`.
-    tol, max_iter, max_time, callback
+    tol : float, optional
+        0.05 for a measure and 0.01 for a loss by default.
+    max_iter, max_time, callback
         As for :func:`scoresieve.solvers.path.solve_path`: ``max_iter`` holds for each budget,
         ``max_time`` for the whole path.
 
@@ -132,40 +145,45 @@ def budget_path(
     Examples
     --------
     >>> import numpy as np
-    >>> from scoresieve.estimators.path import budget_path
+    >>> from scoresieve import budget_path
     >>> rng = np.random.default_rng(0)
     >>> X = rng.normal(size=(200, 50))
     >>> y = np.where(X[:, 3] + X[:, 7] > 1.5, "spam", "ham")
     >>> path = budget_path(X, y, [1, 2, 10], C=10.0, pos_label="spam")
     >>> path.coefs.shape, bool(np.all(path.gap <= 0.05))
     ((3, 50), True)
+    >>> path = budget_path(X, X[:, 3] - 2.0 * X[:, 7], [1, 2, 10], loss="huber")
+    >>> bool(np.all(path.gap <= 0.01))
+    True
     """
     names = column_names(X)
     X = check_array(X, accept_sparse=("csr", "csc"), accept_large_sparse=True)
     y = column_or_1d(y, warn=True)
     check_consistent_length(X, y)
-    targets, y = read_two_classes(y, pos_label)
-    intercept = check_positive(intercept_scaling, "intercept_scaling") if fit_intercept else 0.0
-    n_features, budgets = X.shape[1], check_budgets(budgets)
-    always, excluded = resolve_sets(always_features, excluded_features, n_features, names)
-    results = solve_path(
+    measure = "f1" if measure is None and loss is None else measure
+    is_regression = loss is not None and get_loss(loss).task == "regression"
+    if not is_regression:
+        targets, y = read_two_classes(y, pos_label)
+        y, pos_label = next(targets.labels(y)), targets.classes[targets.positive]
+    budgets = check_budgets(budgets)
+    problem = make_problem(
         X,
-        next(targets.labels(y)),
-        budgets,
+        y,
         measure=measure,
-        C=C,
-        tol=tol,
-        max_iter=max_iter,
-        max_time=max_time,
-        intercept=intercept,
-        always=always,
-        excluded=excluded,
-        feature_groups=resolve_groups(feature_groups, n_features, names),
+        loss=loss,
+        budget=max(budgets),
+        C=(MEASURE_C if loss is None else LOSS_C) if C is None else C,
+        intercept_scaling=check_positive(intercept_scaling, "intercept_scaling") * fit_intercept,
+        always_features=column_numbers(always_features, names, "always_features"),
+        excluded_features=column_numbers(excluded_features, names, "excluded_features"),
+        feature_groups=group_numbers(feature_groups, names),
         sample_weight=sample_weight,
-        callback=callback,
     )
-    warn_of_open_gaps(budgets, results, tol)
-    return collect_path(budgets, results, targets.classes[targets.positive])
+    problem, offset = centred(problem) if is_regression and fit_intercept else (problem, 0.0)
+    limits = Limits(default_tol(tol, problem), max_iter, max_time, callback)
+    results = solve_budgets(problem, budgets, limits)
+    warn_of_open_gaps(budgets, results, limits.tol)
+    return collect_path(budgets, results, pos_label, offset)
 
 
 def read_two_classes(y: Any, pos_label: Any = None) -> tuple[Targets, Any]:
@@ -193,11 +211,10 @@ def warn_of_open_gaps(budgets: list[int], results: list[SolveResult], tol: float
         if not result.status.reached_tolerance
     ]
     if early:
-        warnings.warn(
+        warn_user(
             f"{len(early)} of {len(results)} fits stopped before tol={tol:g}: {'; '.join(early)}. "
             "Raise max_iter, max_time or tol.",
             ConvergenceWarning,
-            stacklevel=3,
         )
 
 

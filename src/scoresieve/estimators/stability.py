@@ -5,15 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import clone
 from sklearn.utils import check_random_state, indexable
 from sklearn.utils.parallel import Parallel, delayed
 
+from scoresieve._arrays import BoolArray, FloatArray, IntArray
 from scoresieve._checks import check_count, check_positive
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 
 
 def selection_frequency(
@@ -132,7 +130,7 @@ def _rows_of_classes(y: Any) -> list[IntArray]:
     return [np.flatnonzero(members == number) for number in range(classes.size)]
 
 
-def _selected(estimator: Any, X: Any, y: Any, rows: IntArray) -> NDArray[np.bool_]:
+def _selected(estimator: Any, X: Any, y: Any, rows: IntArray) -> BoolArray:
     """Fit on the rows; which features were selected."""
     fitted = estimator.fit(_take(X, rows), _take(y, rows))
     return np.asarray(fitted.get_support(), dtype=bool)

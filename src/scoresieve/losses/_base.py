@@ -17,9 +17,8 @@ from abc import ABC, abstractmethod
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-FloatArray = NDArray[np.float64]
+from scoresieve._arrays import FloatArray
 
 
 class Loss(ABC):
@@ -42,11 +41,14 @@ class Loss(ABC):
     task : {"classification", "regression"}
     is_smooth : bool
         Whether the derivative is continuous. Otherwise ``curvature_bound`` is infinite.
+    has_one_slope : bool
+        Whether the derivative of an example is 0 or always the same number, ``-y_i``.
     """
 
     name: ClassVar[str]
     task: ClassVar[str]
     is_smooth: ClassVar[bool] = True
+    has_one_slope: ClassVar[bool] = False
 
     @property
     @abstractmethod

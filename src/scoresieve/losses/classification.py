@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import expit, logit, xlogy
 
-from scoresieve.losses._base import FloatArray, MarginLoss
+from scoresieve._arrays import FloatArray
+from scoresieve.losses._base import MarginLoss
 from scoresieve.losses._settings import positive_setting
 
 
@@ -28,6 +29,7 @@ class Hinge(MarginLoss):
 
     name = "hinge"
     is_smooth = False
+    has_one_slope = True
 
     @property
     def curvature_bound(self) -> float:

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from scoresieve.losses._base import FloatArray, ResidualLoss
+from scoresieve._arrays import FloatArray
+from scoresieve.losses._base import ResidualLoss
 from scoresieve.losses._settings import positive_setting
 
 

@@ -9,7 +9,7 @@ from numbers import Integral
 
 import numpy as np
 
-from scoresieve.measures._base import FloatArray
+from scoresieve._arrays import FloatArray
 from scoresieve.measures.contingency import class_sizes
 
 _MULTIPLE = re.compile(r"(?P<factor>\d+(?:\.\d+)?)?p(?:/(?P<divisor>\d+))?")
@@ -102,6 +102,10 @@ class AtK:
                 f"{n_positive + n_negative} examples ({n_positive} positives); choose a smaller k."
             )
         return k
+
+    def n_alarms(self, y: FloatArray) -> int:
+        """``k`` examples."""
+        return self.n_selected(y)
 
     def check(self, y: FloatArray) -> None:
         """Raise ValueError if k exceeds the number of examples."""

@@ -24,10 +24,9 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-FloatArray = NDArray[np.float64]
+from scoresieve._arrays import FloatArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,6 +121,13 @@ class Measure(ABC):
     @abstractmethod
     def cut_loss(self, y: FloatArray, delta: FloatArray) -> float:
         """``U * Delta`` recomputed from ``delta`` alone; ValueError if no labelling gives it."""
+
+    def n_alarms(self, y: FloatArray) -> float | None:
+        """How many examples the measure is about: k at k, P for a ranking; None for those above 0.
+
+        With sample weights it is a total weight.
+        """
+        return None
 
     def check(self, y: FloatArray) -> None:  # noqa: B027 (most measures accept every y)
         """Raise ValueError if the measure is not defined for these labels (k > n, say)."""

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from sklearn.metrics import average_precision_score
 
-from scoresieve.measures._base import Cut, FloatArray
-from scoresieve.measures._ordered import IndexArray, stable_order
+from scoresieve._arrays import FloatArray
+from scoresieve.measures._base import Cut
+from scoresieve.measures.contingency import IndexArray, stable_order
 from scoresieve.measures.ranking import RankingMeasure
 
 

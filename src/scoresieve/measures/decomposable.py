@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.metrics import accuracy_score, balanced_accuracy_score
 
-from scoresieve.measures._base import Cut, FloatArray
+from scoresieve._arrays import FloatArray
+from scoresieve.measures._base import Cut
 from scoresieve.measures.contingency import ContingencyMeasure, class_sizes, predicted_labels
 from scoresieve.measures.weighted import WeightedAccuracy, WeightedBalancedAccuracy
 

@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.metrics import roc_auc_score
 
-from scoresieve.measures._base import Cut, FloatArray, Measure
-from scoresieve.measures._ordered import IndexArray
-from scoresieve.measures.contingency import class_sizes
+from scoresieve._arrays import FloatArray
+from scoresieve.measures._base import Cut, Measure
+from scoresieve.measures.contingency import IndexArray, class_sizes
 from scoresieve.measures.weighted_auc import WeightedROCAUC
 
 _TOLERANCE = 1e-6
@@ -40,6 +40,10 @@ class RankingMeasure(Measure):
     def unit(self, y: FloatArray) -> float:
         """``U = P``, the number of positives."""
         return float(np.count_nonzero(y > 0))
+
+    def n_alarms(self, y: FloatArray) -> float:
+        """``P``: as many as there are positives."""
+        return self.unit(y)
 
     def loss(self, y: FloatArray, scores: FloatArray) -> float:
         """``Delta = 1 - score`` of the ranking by ``scores``.

@@ -11,13 +11,16 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from scoresieve.measures._alarms import FractionalMeasure, interval_of_ratio
+from scoresieve._arrays import BoolArray, FloatArray
 from scoresieve.measures._at_k import AtK, expected_true_positives
-from scoresieve.measures._base import FloatArray
-from scoresieve.measures._ordered import IndexArray, OrderedClasses
-from scoresieve.measures.contingency import SearchedMeasure, class_sizes
+from scoresieve.measures.contingency import (
+    IndexArray,
+    OrderedClasses,
+    SearchedMeasure,
+    class_sizes,
+)
+from scoresieve.measures.fractional import FractionalMeasure, interval_of_ratio
 
 
 @dataclass(frozen=True)
@@ -57,9 +60,7 @@ class PrecisionAtK(AtK, FractionalMeasure):
         a, b = np.asarray(n_true_positive, dtype=float), np.asarray(n_false_positive, dtype=float)
         return np.where(a + b > 0, b / np.maximum(a + b, 1.0), 1.0)
 
-    def admissible(
-        self, n_true_positive: Any, n_false_positive: Any, y: FloatArray
-    ) -> NDArray[np.bool_]:
+    def admissible(self, n_true_positive: Any, n_false_positive: Any, y: FloatArray) -> BoolArray:
         """``a + b >= k``."""
         return np.add(n_true_positive, n_false_positive) >= self.n_selected(y)
 
@@ -112,9 +113,7 @@ class RecallAtK(AtK, _RecallSearch):
         """The text "rec@" and k."""
         return f"rec@{self.k}"
 
-    def admissible(
-        self, n_true_positive: Any, n_false_positive: Any, y: FloatArray
-    ) -> NDArray[np.bool_]:
+    def admissible(self, n_true_positive: Any, n_false_positive: Any, y: FloatArray) -> BoolArray:
         """``a + b <= k``."""
         return np.add(n_true_positive, n_false_positive) <= self.n_selected(y)
 
@@ -143,9 +142,11 @@ class PRBEP(_RecallSearch):
 
     name = "prbep"
 
-    def admissible(
-        self, n_true_positive: Any, n_false_positive: Any, y: FloatArray
-    ) -> NDArray[np.bool_]:
+    def n_alarms(self, y: FloatArray) -> int:
+        """``P`` examples."""
+        return class_sizes(y)[0]
+
+    def admissible(self, n_true_positive: Any, n_false_positive: Any, y: FloatArray) -> BoolArray:
         """``a + b = P``."""
         return np.add(n_true_positive, n_false_positive) == class_sizes(y)[0]
 

@@ -8,9 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from scoresieve.measures._base import FloatArray
-from scoresieve.measures._ordered import OrderedClasses
-from scoresieve.measures.contingency import SearchedMeasure, class_sizes
+from scoresieve._arrays import FloatArray
+from scoresieve.measures.contingency import OrderedClasses, SearchedMeasure, class_sizes
 
 #: How many tables are evaluated at once. Keeps the memory of a search at some ten megabytes.
 CHUNK_SIZE = 1 << 17

@@ -15,11 +15,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.metrics import accuracy_score, balanced_accuracy_score
 
-from scoresieve.measures._base import Cut, FloatArray, Measure
+from scoresieve._arrays import FloatArray
+from scoresieve._checks import check_row_weights, check_weights
+from scoresieve.measures._base import Cut, Measure
 from scoresieve.measures.contingency import predicted_labels
-
-#: Products of the largest total with squares of X stay far from overflow.
-MAX_TOTAL_WEIGHT = 1e50
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,7 +42,7 @@ class WeightedMeasure(Measure):
     takes_weights = True
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "weights", as_weights(self.weights))
+        object.__setattr__(self, "weights", check_weights(self.weights))
 
     def __eq__(self, other: object) -> bool:
         return type(self) is type(other) and np.array_equal(self.weights, other.weights)
@@ -64,17 +63,7 @@ class WeightedMeasure(Measure):
 
     def check(self, y: FloatArray) -> None:
         """Raise ValueError if the weights have another length, or leave a class out."""
-        if np.shape(y) != self.weights.shape:
-            raise ValueError(
-                f"sample_weight has {self.weights.size} weights, but y has {np.size(y)} labels; "
-                "give one weight for each row."
-            )
-        for total, members in zip(self.totals(y), ("positives", "negatives"), strict=True):
-            if total <= 0:
-                raise ValueError(
-                    f"sample_weight is zero for all {members}; give a positive weight to at least "
-                    "one row of each class."
-                )
+        check_row_weights(self.weights, np.asarray(y), by_class=True)
 
     def totals(self, y: FloatArray) -> tuple[float, float]:
         """``(P_w, N_w)``, the total weights of the two classes."""
@@ -188,36 +177,6 @@ class WeightedBalancedAccuracy(WeightedHinges):
         """``balanced_accuracy_score`` of scikit-learn with these weights, for ``scores > 0``."""
         labels = predicted_labels(scores)
         return float(balanced_accuracy_score(y, labels, sample_weight=self.weights))
-
-
-def as_weights(sample_weight: Any) -> FloatArray:
-    """``c``: a read-only float64 copy; ValueError if it holds anything but weights."""
-    try:
-        weights = np.asarray(sample_weight)
-        weights = weights.astype(np.float64) if weights.dtype.kind in "Obiuf" else None
-    except (TypeError, ValueError):
-        weights = None
-    if weights is None or weights.ndim != 1:
-        shape = "" if weights is None else f" of shape {weights.shape}"
-        raise ValueError(
-            "sample_weight must be a 1-D array of numbers, one for each row; got "
-            f"{type(sample_weight).__name__}{shape}."
-        )
-    wrong = np.flatnonzero(~(np.isfinite(weights) & (weights >= 0)))
-    if wrong.size:
-        raise ValueError(
-            f"sample_weight[{wrong[0]}] is {weights[wrong[0]]}; weights must be finite and not "
-            "negative. Use 0 to leave a row out."
-        )
-    with np.errstate(over="ignore"):
-        total = float(weights.sum())
-    if total > MAX_TOTAL_WEIGHT:
-        raise ValueError(
-            f"sample_weight sums to {total:.3g}, more than {MAX_TOTAL_WEIGHT:g}; divide the "
-            "weights by a factor and multiply C with it, which is the same problem."
-        )
-    weights.setflags(write=False)
-    return weights
 
 
 def same_shape(delta: Any, y: FloatArray) -> FloatArray:

@@ -10,7 +10,8 @@ from __future__ import annotations
 import numpy as np
 from sklearn.metrics import roc_auc_score
 
-from scoresieve.measures._base import Cut, FloatArray
+from scoresieve._arrays import FloatArray
+from scoresieve.measures._base import Cut
 from scoresieve.measures.weighted import WeightedMeasure, same_shape
 
 #: What rounding may add up to, as a share of ``P_w``.
@@ -31,6 +32,10 @@ class WeightedROCAUC(WeightedMeasure):
 
     name = "roc_auc"
     flips_examples = False
+
+    def n_alarms(self, y: FloatArray) -> float:
+        """``P_w``: the total weight of the positives."""
+        return self.unit(y)
 
     def score(self, y: FloatArray, scores: FloatArray) -> float:
         """``roc_auc_score`` of scikit-learn with these weights."""

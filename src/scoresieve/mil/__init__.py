@@ -1,8 +1,8 @@
 """Multiple-instance learning: bags in, bag labels and key instances out."""
 
-from scoresieve.mil._bag_model import KeyInstance
 from scoresieve.mil.bag_measure_svc import BagMeasureSVC
 from scoresieve.mil.bag_measure_svc_cv import BagMeasureSVCCV
+from scoresieve.mil.bag_model import KeyInstance
 from scoresieve.mil.bags import Bags
 from scoresieve.mil.embedding import MILESEmbedding
 

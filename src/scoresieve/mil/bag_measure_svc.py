@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from scoresieve._checks import check_count
 from scoresieve.estimators import MeasureSVC
 from scoresieve.measures import Measure
-from scoresieve.mil._bag_model import OF_EMBEDDING, BagModelMixin
+from scoresieve.mil.bag_model import OF_EMBEDDING, BagModelMixin
 
 
 class BagMeasureSVC(BagModelMixin, ClassifierMixin, BaseEstimator):

@@ -12,26 +12,27 @@ from sklearn.metrics import get_scorer
 from sklearn.utils import check_X_y
 from sklearn.utils.parallel import Parallel, delayed
 
-from scoresieve.estimators._chosen_model import ChosenModelMixin
-from scoresieve.estimators._cross_validation import PathJob, warn_of_open_gaps
-from scoresieve.estimators._inputs import resolve_settings
-from scoresieve.estimators._model_choice import (
-    check_Cs,
-    check_refit,
-    read_sizes,
+from scoresieve.estimators.budget_model import problem_arguments
+from scoresieve.estimators.progress import CallbackMixin, FitTasks, reported, with_callbacks
+from scoresieve.estimators.selection.candidates import PathJob, warn_of_open_gaps
+from scoresieve.estimators.selection.choice import check_Cs, check_refit, read_sizes
+from scoresieve.estimators.selection.chosen_model import ChosenModelMixin
+from scoresieve.estimators.selection.splits import (
+    LabelledData,
+    Split,
+    check_measure,
+    make_splits,
 )
-from scoresieve.estimators._progress import CallbackMixin, FitTasks, reported, with_callbacks
-from scoresieve.estimators._splits import LabelledData, Split, check_scorable, make_splits
-from scoresieve.estimators._targets import read_targets
+from scoresieve.estimators.targets import read_targets
 from scoresieve.measures import Measure
-from scoresieve.mil._bag_checks import check_length
-from scoresieve.mil._bag_cross_validation import EmbeddedPaths, check_sigmas, tabulate_sigmas
-from scoresieve.mil._bag_model import OF_EMBEDDING, BagModelMixin, counted_bags
+from scoresieve.mil.bag_checks import check_length
 from scoresieve.mil.bag_measure_svc import BagMeasureSVC
+from scoresieve.mil.bag_model import OF_EMBEDDING, BagModelMixin, counted_bags
+from scoresieve.mil.bag_selection import EmbeddedPaths, check_sigmas, tabulate_sigmas
 from scoresieve.mil.bags import as_bags
 from scoresieve.mil.embedding import MILESEmbedding
-from scoresieve.solvers.row_weights import apply_weights
-from scoresieve.solvers.tracker import Limits
+from scoresieve.solvers.limits import Limits
+from scoresieve.solvers.solve import check_solver
 
 
 class BagMeasureSVCCV(
@@ -213,6 +214,7 @@ class BagMeasureSVCCV(
 
     def _read_grid(self, data: LabelledData) -> tuple[str, list[int], list[float], list[Any]]:
         """The parameter that the sizes are of, the sizes, the Cs and the sigmas, all checked."""
+        check_solver(self.solver)
         Limits(self.tol, self.max_iter, self.max_time)
         sigmas = ["median"] if self.metric == "cosine" else check_sigmas(self.sigmas)
         n_units = min(data.X.n_instances, self.n_prototypes or data.X.n_instances)
@@ -221,14 +223,8 @@ class BagMeasureSVCCV(
 
     def _make_splits(self, data: LabelledData, groups: Any) -> list[Split]:
         """Parts on which the measure is defined."""
-        measure = resolve_settings(self._model()._model_on_embedding(), 1).measure
-        # k of "prec@k" is about all bags, each as often as it counts.
-        _, y_counted, _ = apply_weights(measure, data.y, data.y, data.weights)
-        for labels in data.targets.labels(y_counted):
-            measure.check(labels)
         splits = make_splits(self.cv, data, groups)
-        if self.scoring is None:
-            check_scorable(splits, data, measure)
+        check_measure(self.measure, data, splits, is_scored=self.scoring is None)
         check_refit(self.refit, len(splits))
         return splits
 
@@ -255,7 +251,7 @@ class BagMeasureSVCCV(
         for C in Cs:
             models = [self._model(**{kind: size}, C=C)._model_on_embedding() for size in sizes]
             name = f"[BagMeasureSVCCV] sigma={sigma}, split {number}, C={C:g}"
-            settings = resolve_settings(models[0], max(sizes))
-            paths.append(PathJob(models, settings, split, scorer, name if self.verbose else None))
+            arguments = problem_arguments(models[0])
+            paths.append(PathJob(models, arguments, split, scorer, name if self.verbose else None))
         of_embedding = {name: getattr(self, name) for name in OF_EMBEDDING if name != "sigma"}
         return EmbeddedPaths(MILESEmbedding(sigma, **of_embedding), paths)

@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
-from scoresieve.mil._bag_checks import (
+from scoresieve.mil.bag_checks import (
     as_bag,
     as_instances,
     as_offsets,

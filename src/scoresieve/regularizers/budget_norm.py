@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import numbers
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from scoresieve.regularizers._kernels import largest_positions, prox_weights, split_norms
-from scoresieve.regularizers._units import FloatArray, IntArray, Units
+from scoresieve._arrays import FloatArray, IntArray
+from scoresieve._checks import check_count
+from scoresieve.regularizers.units import Units, largest_positions, prox_weights, split_norms
 
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)
@@ -25,18 +26,19 @@ class BudgetNorm:
       group counts as the number ``sqrt(sum_j w_j^2)``.
     * ``always`` columns have d_j = 1 outside the budget. ``excluded`` columns have d_j = 0: the
       norm is infinite if w_j != 0 there. Neither kind belongs to a unit.
-    * Vectors are float64 of shape (n_features,). An instance is never modified.
+    * Vectors are float64 of shape (n_columns,). An instance is never modified.
 
     Parameters
     ----------
     budget : int
         B, at least 1. It may exceed the number of units; then the norm is the l2 norm.
     n_features : int
-        Length of the vectors.
-    always, excluded : array-like of int, optional
-        Column numbers.
-    groups : array-like of int of shape (n_features,), optional
-        Columns with equal numbers are one unit. By default each column is one.
+        How many columns have a role of their own.
+    always_features, excluded_features : array-like of int or boolean mask, optional
+    feature_groups : array-like of int of shape (n_features,) or list of lists, optional
+        Columns with equal numbers, or in one list, are one unit. By default each column is one.
+    has_constant : bool
+        Whether the vectors have one more column, the last, that is always in: the intercept's.
 
     Attributes
     ----------
@@ -63,15 +65,22 @@ class BudgetNorm:
         budget: int,
         n_features: int,
         *,
-        always: ArrayLike | None = None,
-        excluded: ArrayLike | None = None,
-        groups: ArrayLike | None = None,
+        always_features: Any = None,
+        excluded_features: Any = None,
+        feature_groups: Any = None,
+        has_constant: bool = False,
     ) -> None:
-        n_features = _count("n_features", n_features)
-        self._set(budget, Units.from_columns(n_features, always, excluded, groups))
+        units = Units.from_columns(
+            check_count(n_features, "n_features"),
+            always_features=always_features,
+            excluded_features=excluded_features,
+            feature_groups=feature_groups,
+            has_constant=has_constant,
+        )
+        self._set(budget, units)
 
     def _set(self, budget: int, units: Units) -> BudgetNorm:
-        object.__setattr__(self, "budget", _count("budget", budget))
+        object.__setattr__(self, "budget", check_count(budget, "budget"))
         object.__setattr__(self, "units", units)
         return self
 
@@ -80,16 +89,16 @@ class BudgetNorm:
         if x.shape != self.unit_of.shape:
             raise ValueError(
                 f"the vector has shape {x.shape}; this norm is of vectors of shape "
-                f"({self.n_features},)."
+                f"({self.n_columns},)."
             )
         return x
 
     def __repr__(self) -> str:
-        return f"BudgetNorm(budget={self.budget}, n_features={self.n_features})"
+        return f"BudgetNorm(budget={self.budget}, n_columns={self.n_columns})"
 
     @property
-    def n_features(self) -> int:
-        """Length of the vectors."""
+    def n_columns(self) -> int:
+        """Length of the vectors, a constant column included."""
         return self.units.unit_of.size
 
     @property
@@ -212,7 +221,7 @@ class BudgetNorm:
 
         Parameters
         ----------
-        v : array-like of shape (n_features,)
+        v : array-like of shape (n_columns,)
         step : float
             Positive and finite.
         """
@@ -225,11 +234,3 @@ class BudgetNorm:
         else:
             d = prox_weights(norms / norms.max(), step, self.budget)
         return v * self.units.spread(d / (d + step), always=1.0 / (1.0 + step), excluded=0.0)
-
-
-def _count(name: str, number: int) -> int:
-    """An integer of at least 1, booleans refused."""
-    integral = isinstance(number, numbers.Integral) and not isinstance(number, bool)
-    if not integral or number < 1:
-        raise ValueError(f"{name} must be an integer of at least 1; got {number!r}.")
-    return int(number)

@@ -1,11 +1,12 @@
-"""Solvers join a measure, a regulariser and a design matrix.
+"""Solvers join a risk, a regulariser and a design matrix.
 
-``bundle`` is the default, ``two_layer`` the paper's algorithm. Both alternate between the oracle of
-the measure and a small master problem: ``interior_point`` for the bundle, ``conic`` for the paper's
-QCQP, for tests and as the fall-back.
+``solve`` chooses the engine: ``bundle`` for the risks of measures and of losses with kinks,
+``smooth`` for smooth losses, ``two_layer`` for the paper's own algorithm. ``path`` makes all
+budgets in one run, ``hard_budget`` at most k features, and ``conic`` is the reference and the fall-back.
 """
 
-from scoresieve.solvers.api import solve
-from scoresieve.solvers.result import DualPoint, Progress, SolveResult, Status
+from scoresieve.solvers.limits import Progress, Status
+from scoresieve.solvers.result import SolveResult
+from scoresieve.solvers.solve import solve
 
-__all__ = ["DualPoint", "Progress", "SolveResult", "Status", "solve"]
+__all__ = ["Progress", "SolveResult", "Status", "solve"]

@@ -9,7 +9,7 @@ with ``c = A^T alpha``, u the units and 0 the columns that are always in: the su
     groups:  min  theta - <q, alpha>   s.t.  1/2 ||A_t^T alpha||^2 <= theta  for each group t
 
 which is the paper's QCQP (Corollary 1). This is the only module that imports Clarabel;
-``conic_hinge`` has one more model.
+``scoresieve.baselines.conic_hinge`` has one more model.
 """
 
 from __future__ import annotations
@@ -19,12 +19,10 @@ from dataclasses import dataclass
 import clarabel
 import numpy as np
 from numpy.linalg import LinAlgError
-from numpy.typing import NDArray
 from scipy import sparse
 
-from scoresieve.solvers.master import MasterProblem, MasterSolution
-
-FloatArray = NDArray[np.float64]
+from scoresieve._arrays import FloatArray, IntArray
+from scoresieve.solvers.bundle.scaled import MasterProblem, MasterSolution
 
 #: A larger cap of sum alpha, in scaled units, is taken as this one: Clarabel would lose accuracy.
 LARGEST_CAP = 1e6
@@ -134,10 +132,10 @@ class _Places:
     of unit u has two rows, then one for each of its columns.
     """
 
-    columns: NDArray[np.int64]  # columns that belong to a unit, sorted by unit
-    rows: NDArray[np.int64]  # row of each of these
-    heads: NDArray[np.int64]  # first row of each unit's cone
-    sizes: NDArray[np.int64]  # rows of each unit's cone
+    columns: IntArray  # columns that belong to a unit, sorted by unit
+    rows: IntArray  # row of each of these
+    heads: IntArray  # first row of each unit's cone
+    sizes: IntArray  # rows of each unit's cone
 
 
 def _places(problem: MasterProblem) -> _Places:

@@ -1,129 +1,196 @@
-"""The problem that every solver minimises, and the points it is evaluated at.
+"""The problem that every engine minimises, from arguments that are checked here and nowhere else.
 
 J(w) = 1/2 ||w||_B^2 + C R(X w)
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
-from functools import cached_property
-from time import perf_counter
-from typing import Any
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Any, TypedDict, Unpack
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from scoresieve._checks import check_positive, check_problem
+from scoresieve._arrays import FloatArray, IntArray
+from scoresieve._checks import (
+    check_budget,
+    check_C,
+    check_labels,
+    check_positive,
+    check_real_targets,
+    check_row_weights,
+    check_weights,
+    check_X,
+)
 from scoresieve.design import Design, as_design
-from scoresieve.measures import Cut, Measure, get_measure
+from scoresieve.losses import Loss, get_loss
+from scoresieve.measures import Measure, get_measure
 from scoresieve.regularizers import BudgetNorm
-from scoresieve.solvers.row_weights import apply_weights
+from scoresieve.regularizers.units import ALWAYS, EXCLUDED
+from scoresieve.risks import LossRisk, MeasureRisk, Risk
+from scoresieve.solvers.row_weights import repeat_rows
 
-FloatArray = NDArray[np.float64]
+
+class ProblemArguments(TypedDict, total=False):
+    """All of a problem but its data; see :func:`scoresieve.solve`."""
+
+    measure: str | Measure | None
+    loss: str | Loss | None
+    budget: int
+    C: float
+    intercept_scaling: float
+    always_features: ArrayLike | None
+    excluded_features: ArrayLike | None
+    feature_groups: Any
+    sample_weight: ArrayLike | None
 
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """``J(w) = 1/2 ||w||_B^2 + C R(X w)``, R the risk of a measure on the labels y.
+    """``J(w) = 1/2 ||w||_B^2 + C R(X w)``.
 
     Attributes
     ----------
     design : Design
         X, with the constant column last if there is an intercept.
-    y : ndarray of shape (n_samples,), in {-1, +1}
-    measure : Measure
-        Bound to the sample weights, if there are any.
+    risk : Risk
     norm : BudgetNorm
         On all columns of the design.
     C : float
+    constant : float
+        Value of the constant column, whose weight times it is the intercept; 0 if there is none.
     """
 
     design: Design
-    y: FloatArray
-    measure: Measure
+    risk: Risk
     norm: BudgetNorm
     C: float
+    constant: float = 0.0
 
-    @cached_property
-    def flip_values(self) -> FloatArray:
-        """``delta_i`` where a labelling flips i: ``y_i``, times the weight of row i if it has one.
-
-        Their absolute values are the weights of the rows, for every measure.
-        """
-        return self.measure.flip_values(self.y)
-
-    def cut(self, scores: FloatArray) -> Cut:
-        """The most violated cut at the scores, or the zero cut where the risk is 0."""
-        cut = self.measure.most_violated(self.y, scores)
-        if cut.value(scores) < 0.0:
-            return Cut(np.zeros_like(scores), 0.0)
-        return cut
+    def objective(self, w: FloatArray, scores: FloatArray, norm: BudgetNorm | None = None) -> float:
+        """``J(w)``, or on some columns that of the w that is 0 on all others, with their norm."""
+        return 0.5 * (norm or self.norm).value_squared(w) + self.C * self.risk.value(scores)
 
     def dual_value(self, gain: float, correlations: FloatArray) -> float:
-        """``<q, alpha> - 1/2 ||A alpha||_(B)^2`` over all columns: a lower bound of min J."""
+        """``gain - 1/2 ||X^T v||_(B)^2`` over all columns: a lower bound of min J."""
         return gain - 0.5 * self.norm.dual_squared(correlations)
 
+    def with_budget(self, budget: int) -> Problem:
+        """The problem with another budget."""
+        return replace(self, norm=self.norm.with_budget(budget))
 
-def make_problem(
-    X: Any,
-    y: ArrayLike,
-    *,
-    measure: str | Measure,
-    budget: int,
-    C: float,
-    intercept: float = 0.0,
-    always: ArrayLike | None = None,
-    excluded: ArrayLike | None = None,
-    feature_groups: Any = None,
-    sample_weight: ArrayLike | None = None,
-) -> Problem:
-    """The problem that the arguments of :func:`scoresieve.solve` describe, all of them checked."""
-    measure = get_measure(measure)
-    X, y, weights = apply_weights(measure, X, y, sample_weight)
-    if weights is not None:
-        measure = measure.weighted(weights)
-    intercept = check_positive(intercept, "intercept", or_zero=True)
-    design = as_design(X, constant=intercept)
-    checked = check_problem(
-        design,
-        y,
-        budget=budget,
-        C=C,
-        intercept=intercept,
-        always=always,
-        excluded=excluded,
-        feature_groups=feature_groups,
-    )
-    measure.check(checked.y)
-    norm = BudgetNorm(
-        checked.budget,
-        design.n_columns,
-        always=checked.always,
-        excluded=checked.excluded,
-        groups=checked.groups,
-    )
-    return Problem(design, checked.y, measure, norm, checked.C)
+    def on_columns(self, columns: IntArray) -> Problem:
+        """``1/2 ||w||_2^2 + C R(X_S w)``: nothing is selected among these columns."""
+        return replace(
+            self,
+            design=self.design.columns(columns).as_design(),
+            norm=BudgetNorm(columns.size, columns.size),
+            constant=0.0,
+        )
 
-
-class Clock:
-    """Seconds since the start, and seconds by part."""
-
-    def __init__(self) -> None:
-        self._start = perf_counter()
-        self.parts: dict[str, float] = {}
+    def arguments(self) -> ProblemArguments:
+        """What makes this problem again from the same X, y and sample weights."""
+        roles = self.norm.unit_of[: self.n_features]
+        kind = self.risk.kind
+        return {
+            "measure": kind if isinstance(kind, Measure) else None,
+            "loss": kind if isinstance(kind, Loss) else None,
+            "budget": self.norm.budget,
+            "C": self.C,
+            "intercept_scaling": self.constant,
+            "always_features": np.flatnonzero(roles == ALWAYS),
+            "excluded_features": np.flatnonzero(roles == EXCLUDED),
+            # Columns in no unit have a number of their own there, so that it serves as their group.
+            "feature_groups": roles.copy() if self.norm.has_groups else None,
+        }
 
     @property
-    def elapsed(self) -> float:
-        """Seconds since the clock was made."""
-        return perf_counter() - self._start
+    def n_features(self) -> int:
+        """Columns of X, without the constant one."""
+        return self.design.n_columns - (self.constant > 0)
 
-    @contextmanager
-    def part(self, name: str) -> Iterator[None]:
-        """Count the time of the block under ``name``."""
-        start = perf_counter()
-        try:
-            yield
-        finally:
-            self.parts[name] = self.parts.get(name, 0.0) + perf_counter() - start
+    def split(self, w: FloatArray) -> tuple[FloatArray, float]:
+        """Weights of the features, and the intercept."""
+        return (w[:-1], float(w[-1] * self.constant)) if self.constant else (w, 0.0)
+
+    def joined(self, w: FloatArray, intercept: float) -> FloatArray:
+        """Weights of all columns of the design: the inverse of :meth:`split`."""
+        return np.append(w, intercept / self.constant) if self.constant else w
+
+
+def make_problem(X: Any, y: ArrayLike, **arguments: Unpack[ProblemArguments]) -> Problem:
+    """The problem that the arguments of :func:`scoresieve.solve` describe, all of them checked."""
+    return make_problems(X, [y], **arguments)[0]
+
+
+def make_problems(
+    X: Any,
+    ys: Iterable[ArrayLike],
+    *,
+    at_most: bool = False,
+    **arguments: Unpack[ProblemArguments],
+) -> list[Problem]:
+    """One problem for each vector of labels or targets, all on the same X.
+
+    Parameters
+    ----------
+    X, **arguments
+        As for :func:`scoresieve.solve`.
+    ys : iterable of array-like of shape (n_samples,)
+    at_most : bool
+        Whether a budget above the number of units is lowered without a warning.
+    """
+    kind = measure_or_loss(arguments.get("measure"), arguments.get("loss"))
+    C = check_C(arguments["C"])
+    scaling = arguments.get("intercept_scaling", 0.0)
+    constant = check_positive(scaling, "intercept_scaling", or_zero=True)
+    ys, weights = list(ys), None
+    if arguments.get("sample_weight") is not None:
+        weights = check_weights(arguments["sample_weight"])
+        if isinstance(kind, Measure) and not kind.takes_weights:
+            X, ys = repeat_rows(kind, X, ys, weights)
+            weights = None
+    design = as_design(X, constant=constant)
+    check_X(design, has_intercept=constant > 0)
+    norm = BudgetNorm(
+        1,
+        design.n_columns - (constant > 0),
+        always_features=arguments.get("always_features"),
+        excluded_features=arguments.get("excluded_features"),
+        feature_groups=arguments.get("feature_groups"),
+        has_constant=constant > 0,
+    )
+    norm = norm.with_budget(check_budget(arguments["budget"], norm.n_units, at_most=at_most))
+    risks = [bind_risk(kind, y, weights, design.n_samples) for y in ys]
+    return [Problem(design, risk, norm, C, constant) for risk in risks]
+
+
+def measure_or_loss(measure: str | Measure | None, loss: str | Loss | None) -> Measure | Loss:
+    """The one of the two that was given."""
+    if (measure is None) == (loss is None):
+        raise ValueError(
+            f"give a measure or a loss, one of them; got measure={measure!r} and loss={loss!r}."
+        )
+    return get_measure(measure) if loss is None else get_loss(loss)
+
+
+def bind_risk(kind: Measure | Loss, y: Any, weights: FloatArray | None, n_samples: int) -> Risk:
+    """The risk of a measure or a loss on labels or targets, which are checked.
+
+    Parameters
+    ----------
+    kind : Measure or Loss
+    y : array-like of shape (n_samples,)
+    weights : ndarray of shape (n_samples,) or None
+        As :func:`check_weights` returns them.
+    n_samples : int
+        Number of rows of X.
+    """
+    is_regression = isinstance(kind, Loss) and kind.task == "regression"
+    y = (check_real_targets if is_regression else check_labels)(y, n_samples)
+    if weights is not None:
+        check_row_weights(weights, y, by_class=not is_regression)
+    if isinstance(kind, Loss):
+        return LossRisk(kind, y, weights)
+    return MeasureRisk(kind, y, weights)

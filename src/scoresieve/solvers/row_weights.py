@@ -1,4 +1,4 @@
-"""Sample weights: a measure that is a sum takes them, any other sees repeated rows.
+"""Sample weights of measures that are no sums: repeated rows.
 
     c_i copies of (x_i, y_i)   ==   (x_i, y_i) with the weight c_i
 
@@ -13,13 +13,12 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from scoresieve._arrays import FloatArray, IntArray
+from scoresieve._checks import check_weights
 from scoresieve.design import Design
 from scoresieve.measures import Measure
-from scoresieve.measures.weighted import as_weights
-
-FloatArray = NDArray[np.float64]
 
 #: Repeated rows are made in memory, so that there may be this many times as many as before.
 MOST_COPIES = 10
@@ -33,7 +32,7 @@ def apply_weights(
     Parameters
     ----------
     measure : Measure
-    X : array-like or sparse matrix of shape (n_samples, n_features), or Design
+    X : array-like or sparse matrix of shape (n_samples, n_features)
     y : array-like or sparse matrix with n_samples rows
     sample_weight : array-like of shape (n_samples,), optional
 
@@ -51,23 +50,38 @@ def apply_weights(
     """
     if sample_weight is None:
         return X, y, None
-    weights = as_weights(sample_weight)
-    n_samples = _n_rows(y)
-    if weights.size != n_samples:
-        raise ValueError(
-            f"sample_weight has {weights.size} weights, but y has {n_samples} labels; give one "
-            "weight for each row."
-        )
+    weights = check_weights(sample_weight)
     if measure.takes_weights:
+        _check_length(weights, y)
         return X, y, weights
+    X, (y,) = repeat_rows(measure, X, [y], weights)
+    return X, y, None
+
+
+def repeat_rows(
+    measure: Measure, X: Any, ys: list[Any], weights: FloatArray
+) -> tuple[Any, list[Any]]:
+    """X and the ys with each row as often as its weight says; ValueError where that has no meaning.
+
+    Parameters
+    ----------
+    measure : Measure
+        Which takes no weights; for messages.
+    X : array-like or sparse matrix of shape (n_samples, n_features)
+    ys : list of array-like or sparse matrix with n_samples rows
+    weights : ndarray of shape (n_samples,)
+        As :func:`check_weights` returns them.
+    """
+    for y in ys:
+        _check_length(weights, y)
     _check_whole(measure, weights)
-    if np.all(weights == 1.0) or _n_rows(X) != n_samples:
-        return X, y, None  # whoever joins X and y refuses another number of rows
-    rows = np.repeat(np.arange(n_samples), weights.astype(np.int64))
-    return take_rows(X, rows), take_rows(y, rows), None
+    if np.all(weights == 1.0) or _n_rows(X) != weights.size:
+        return X, ys  # whoever joins X and y refuses another number of rows
+    rows = np.repeat(np.arange(weights.size), weights.astype(np.int64))
+    return take_rows(X, rows), [take_rows(y, rows) for y in ys]
 
 
-def take_rows(data: Any, rows: NDArray[np.int64]) -> Any:
+def take_rows(data: Any, rows: IntArray) -> Any:
     """``data[rows]`` for arrays, lists and sparse matrices of any format."""
     if isinstance(data, Design):
         raise ValueError(
@@ -83,6 +97,14 @@ def _n_rows(data: Any) -> int:
     if isinstance(data, Design):
         return data.n_samples
     return data.shape[0] if hasattr(data, "shape") else len(data)
+
+
+def _check_length(weights: FloatArray, y: Any) -> None:
+    if weights.size != _n_rows(y):
+        raise ValueError(
+            f"sample_weight has {weights.size} weights, but y has {_n_rows(y)} labels; give one "
+            "weight for each row."
+        )
 
 
 def _check_whole(measure: Measure, weights: FloatArray) -> None:

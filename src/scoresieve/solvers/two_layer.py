@@ -23,17 +23,14 @@ from dataclasses import replace
 
 import numpy as np
 from numpy.linalg import LinAlgError
-from numpy.typing import NDArray
 
-from scoresieve.solvers.bundle import Point
+from scoresieve._arrays import FloatArray, IntArray
+from scoresieve.solvers.bundle.cut_pool import CutPool
+from scoresieve.solvers.bundle.rounds import certify_cuts, dual_side_of_cuts
 from scoresieve.solvers.conic import GroupSolution, solve_group_qcqp
-from scoresieve.solvers.cut_pool import CutPool
+from scoresieve.solvers.limits import Status, Tracker, relative_gap
 from scoresieve.solvers.problem import Problem
-from scoresieve.solvers.result import Status, relative_gap
-from scoresieve.solvers.tracker import Tracker
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
+from scoresieve.solvers.working import DualSide, WarmStart
 
 logger = logging.getLogger(__name__)
 
@@ -61,7 +58,14 @@ class TwoLayer:
         eps_2; a tenth of eps_1 by default.
     max_groups : int, optional
         T, after which the outer layer stops as at ``max_iter``; no limit by default.
+
+    Attributes
+    ----------
+    pool, working, best, status
+        As in :class:`~scoresieve.solvers.bundle.rounds.Bundle`.
     """
+
+    status: Status
 
     def __init__(
         self,
@@ -73,19 +77,18 @@ class TwoLayer:
     ) -> None:
         self.problem, self.tracker = problem, tracker
         self.pool = CutPool(problem)
+        self.working = self.pool.working
         self.alpha = np.zeros(0)  # weights of the cuts in the pool, without the newest
         self.groups: list[IntArray] = []  # numbers of design columns, sorted
         self._group_idle: list[int] = []
         self.inner_tol = INNER_SHARE * tracker.limits.tol if inner_tol is None else inner_tol
         self.max_groups = max_groups
         self.n_groups_made = 0
-        zero = np.zeros(problem.y.size)
-        cut = problem.cut(zero)
-        value = problem.C * max(0.0, cut.value(zero))
-        self.best = Point(np.zeros(self.pool.columns.size), zero, value, cut)
-        tracker.primal = value
-        self.pool.add(cut)
-        self._add_group(problem.design.correlate(cut.delta))
+        self.best = self.working.point_with_cut(np.zeros(self.working.size))
+        tracker.primal = self.best.value
+        assert self.best.cut is not None
+        self.pool.add(self.best.cut)
+        self._add_group(problem.design.correlate(self.best.cut.delta))
 
     def run(self) -> Status:
         """Outer layer: alternate group selection and group generation."""
@@ -119,7 +122,7 @@ class TwoLayer:
             done = relative_gap(inner_primal, solution.dual) <= self.inner_tol or not is_new
             status = self.tracker.record(
                 n_cuts=len(self.pool),
-                n_working=self.pool.columns.size,
+                n_working=self.working.size,
                 n_support=int(np.count_nonzero(self.best.w)),
             )
             if status is not None:
@@ -131,7 +134,7 @@ class TwoLayer:
     def _solve_qcqp(self) -> GroupSolution:
         """The QCQP on the present cuts and groups."""
         pool, C = self.pool, self.problem.C
-        members = [self._positions(group) for group in self.groups]
+        members = [self.working.places(group) for group in self.groups]
         if not (pool.covers_all and members):
             return solve_group_qcqp([pool.matrix[:, m] for m in members], pool.losses, C)
         root, inverse = _square_root(pool.gram)
@@ -139,36 +142,25 @@ class TwoLayer:
         w = pool.matrix.T @ (inverse @ solution.weights[0])
         return replace(solution, weights=[w[members[0]]])
 
-    def _positions(self, columns: IntArray) -> IntArray:
-        """Where the columns stand in the working set."""
-        order = np.argsort(self.pool.columns, kind="stable")
-        return order[np.searchsorted(self.pool.columns, columns, sorter=order)]
-
     def _add_cut_at(self, solution: GroupSolution) -> tuple[float, bool]:
         """The restricted objective at the QCQP's weights, and whether its cut is new there."""
-        pool, problem = self.pool, self.problem
-        w, norms = np.zeros(pool.columns.size), 0.0
+        w, norms = np.zeros(self.working.size), 0.0
         for part, group in zip(solution.weights, self.groups, strict=True):
-            w[self._positions(group)] += part
+            w[self.working.places(group)] += part
             norms += float(np.linalg.norm(part))
-        scores = pool.block.scores(w)
-        cut = problem.cut(scores)
-        risk = problem.C * max(0.0, cut.value(scores))
-        value = 0.5 * pool.norm.value_squared(w) + risk
-        if value < self.best.value:
-            self.best = Point(w, scores, value, cut)
-            self.tracker.primal = value
-        self.alpha = pool.drop_idle(solution.alpha, PATIENCE)
-        return 0.5 * norms**2 + risk, pool.add(cut)
+        point = self.working.point_with_cut(w)
+        risk = point.value - 0.5 * self.working.norm.value_squared(w)
+        if point.value < self.best.value:
+            self.best = point
+            self.tracker.primal = point.value
+        self.alpha = self.pool.drop_idle(solution.alpha, PATIENCE)
+        assert point.cut is not None
+        return 0.5 * norms**2 + risk, self.pool.add(point.cut)
 
     def _lower_bound(self) -> FloatArray:
         """Certify the dual value over all columns; the correlations that did it."""
-        pool = self.pool
-        alpha = np.append(self.alpha, np.zeros(len(pool) - self.alpha.size))
-        correlations = self.problem.design.correlate(pool.combine(alpha))
-        bound = self.problem.dual_value(float(pool.losses @ alpha), correlations)
-        self.tracker.lower_bound(bound, lambda: pool.dual_point(alpha))
-        return correlations
+        alpha = np.append(self.alpha, np.zeros(len(self.pool) - self.alpha.size))
+        return certify_cuts(self.problem, self.tracker, self.pool, alpha)[0]
 
     def _add_group(self, correlations: FloatArray) -> bool:
         """Algorithm 2, step 5: the most violated d; False if it is in W already."""
@@ -185,7 +177,7 @@ class TwoLayer:
         self._group_idle.append(0)
         self.n_groups_made += 1
         self.pool.add_columns(group)
-        self.best = self.best.padded(self.pool.columns.size)
+        self.best = self.best.padded(self.working.size)
         return True
 
     def _drop_unused_groups(self, mu: FloatArray) -> None:
@@ -194,6 +186,15 @@ class TwoLayer:
         keep = [t for t, rounds in enumerate(idle) if rounds < GROUP_PATIENCE]
         self.groups = [self.groups[t] for t in keep]
         self._group_idle = [idle[t] for t in keep]
+
+    def dual_side(self) -> DualSide:
+        """The cuts of the best dual point, and its v."""
+        return dual_side_of_cuts(self.problem, self.tracker, self.pool)
+
+    def hand_over(self, problem: Problem, w: FloatArray) -> WarmStart:
+        """The columns and weights; the algorithm itself always starts anew."""
+        columns = np.flatnonzero(w)
+        return WarmStart(columns, w[columns], self.tracker.dual_point)
 
 
 def _square_root(gram: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -211,14 +212,16 @@ def _square_root(gram: FloatArray) -> tuple[FloatArray, FloatArray]:
 def run_two_layer(
     problem: Problem,
     tracker: Tracker,
+    warm: WarmStart | None = None,
     *,
     inner_tol: float | None = None,
     max_groups: int | None = None,
-) -> tuple[TwoLayer, Status]:
-    """Run the algorithm until a reason to stop; see :class:`TwoLayer`."""
+) -> TwoLayer:
+    """Run the algorithm until a reason to stop; see :class:`TwoLayer`. No warm start is of use."""
     state = TwoLayer(problem, tracker, inner_tol=inner_tol, max_groups=max_groups)
     try:
-        return state, state.run()
+        state.status = state.run()
     except LinAlgError as error:
         logger.warning("the two-layer algorithm cannot go on: %s", error)
-        return state, Status.STALLED
+        state.status = Status.STALLED
+    return state

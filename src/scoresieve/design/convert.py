@@ -1,0 +1,145 @@
+"""From what users have to a design, with a constant column for the intercept if they want one."""
+
+from __future__ import annotations
+
+import numbers
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from scoresieve._arrays import FloatArray, IntArray
+from scoresieve.design._base import Columns, Design
+from scoresieve.design.dense import DenseDesign
+from scoresieve.design.sparse import SparseDesign
+
+
+def as_design(X: Any, *, constant: float = 0.0) -> Design:
+    """``X``, or ``[X, constant * 1]`` if ``constant`` is not 0, as a design.
+
+    Parameters
+    ----------
+    X : array-like or sparse matrix or array of shape (n_samples, n_columns), or Design
+        Any real type, any memory order, read-only or memory-mapped. CSR and CSC are used as they
+        are; other sparse formats are converted to CSR.
+    constant : float, default=0
+        Value of a constant column to append (the intercept's), or 0 for none.
+
+    Returns
+    -------
+    Design
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> design = as_design(np.array([[1.0, 2.0], [3.0, 4.0]]), constant=5.0)
+    >>> design.correlate(np.array([1.0, 1.0]))
+    array([ 4.,  6., 10.])
+    """
+    if isinstance(X, Design):
+        design = X
+    elif sp.issparse(X):
+        _check_array(X)
+        design = SparseDesign(X if X.format in ("csr", "csc") else X.tocsr())
+    else:
+        try:
+            X = np.asarray(X)
+        except ValueError as error:
+            raise ValueError(f"X cannot be read as a numeric 2-D array: {error}") from error
+        _check_array(X)
+        design = DenseDesign(X)
+    if not isinstance(constant, numbers.Real) or not np.isfinite(constant):
+        raise ValueError(f"constant must be a finite number; got {constant!r}.")
+    return ConstantDesign(design, float(constant)) if constant else design
+
+
+def _check_array(X: Any) -> None:
+    """Refuse what has no rows and columns of real numbers."""
+    if X.ndim != 2:
+        raise ValueError(
+            f"X must be 2-D, one row for each sample; got {X.ndim}-D of shape {X.shape}. "
+            "Use X.reshape(-1, 1) for one column, X.reshape(1, -1) for one row."
+        )
+    if X.dtype.kind not in "biuf":
+        raise ValueError(
+            f"X must hold real numbers; got dtype {X.dtype}. Encode text and categories as "
+            "numbers, or convert with X.astype(float)."
+        )
+
+
+class ConstantDesign(Design):
+    """``[X, constant * 1]``: X with a last column that has the same value in every row.
+
+    Conventions
+    -----------
+    The constant column is number ``n_columns - 1``. It is stored nowhere; only blocks hold it.
+
+    Parameters
+    ----------
+    design : Design
+        X without the constant column.
+    constant : float
+        Value of the column, finite and not 0.
+    """
+
+    def __init__(self, design: Design, constant: float) -> None:
+        self._design = design
+        self._constant = constant
+
+    @property
+    def n_samples(self) -> int:
+        """Number of rows."""
+        return self._design.n_samples
+
+    @property
+    def n_columns(self) -> int:
+        """Number of columns, the constant one included."""
+        return self._design.n_columns + 1
+
+    def correlate(self, v: FloatArray) -> FloatArray:
+        """``[X^T v, constant * sum_i v_i]``."""
+        v = np.asarray(v, dtype=np.float64)
+        return np.append(self._design.correlate(v), self._constant * v.sum())
+
+    def columns(self, idx: IntArray) -> Columns:
+        """The block of the columns, the constant one at its place in ``idx``."""
+        before, after = self._around_constant(idx)
+        if after is None:
+            return self._design.columns(before)
+        block = self._design.filled(self._constant)
+        if before.size:
+            block = self._design.columns(before).append(block)
+        return block.append(self._design.columns(after)) if after.size else block
+
+    def scores(self, w: FloatArray, idx: IntArray) -> FloatArray:
+        """``X[:, idx] w``."""
+        before, after = self._around_constant(idx)
+        if after is None:
+            return self._design.scores(w, before)
+        w = np.asarray(w, dtype=np.float64)
+        rest = np.concatenate([before, after])
+        inner = self._design.scores(np.delete(w, before.size), rest)
+        return inner + self._constant * w[before.size]
+
+    def filled(self, value: float) -> Columns:
+        """A block of one column that is ``value`` in every row."""
+        return self._design.filled(value)
+
+    def sum_of_squares(self) -> float:
+        """``sum_ij x_ij^2``, the constant column included."""
+        with np.errstate(over="ignore"):
+            return self._design.sum_of_squares() + self.n_samples * float(
+                np.square(np.float64(self._constant))
+            )
+
+    def max_abs(self) -> float:
+        """``max_ij |x_ij|``, the constant column included."""
+        return float(np.maximum(self._design.max_abs(), abs(self._constant)))
+
+    def _around_constant(self, idx: IntArray) -> tuple[IntArray, IntArray | None]:
+        """``idx`` before and after the constant column; None if it is not in ``idx``."""
+        idx = np.asarray(idx, dtype=np.int64)
+        place = np.flatnonzero(idx == self._design.n_columns)
+        if place.size == 0:
+            return idx, None
+        return idx[: place[0]], idx[place[0] + 1 :]

@@ -1,0 +1,353 @@
+"""What the estimators of a feature budget share: columns by name, one problem a class, one fit.
+
+min_w 1/2 ||w||_B^2 + C R(X w)      for each class against the rest
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import reduce
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.parallel import Parallel, delayed
+from sklearn.utils.validation import validate_data
+
+from scoresieve._arrays import FloatArray
+from scoresieve._checks import check_count, check_positive
+from scoresieve._user_warnings import warn_user
+from scoresieve.estimators.decision import top_threshold
+from scoresieve.estimators.linear_model import LinearModelMixin
+from scoresieve.estimators.progress import CallbackMixin, FitTasks, Reporter, with_callbacks
+from scoresieve.estimators.targets import Targets, read_targets, same_labels
+from scoresieve.losses import Loss, get_loss, known_losses
+from scoresieve.risks import DualPoint, MeasureRisk
+from scoresieve.solvers.hard_budget.search import solve_hard_budget
+from scoresieve.solvers.limits import Limits, Status
+from scoresieve.solvers.problem import Problem, make_problems
+from scoresieve.solvers.result import SolveResult
+from scoresieve.solvers.solve import solve_problem
+from scoresieve.solvers.working import WarmStart
+
+#: The budget of an estimator that was told none.
+DEFAULT_BUDGET = 50
+#: How the supports of several classes become one selection.
+COMBINE = {"union": np.union1d, "intersection": np.intersect1d}
+#: What estimators take as X.
+X_OPTIONS: dict[str, Any] = {"accept_sparse": ["csr", "csc"], "dtype": [np.float64, np.float32]}
+
+
+def problem_arguments(
+    estimator: Any, names: Any = None, *, task: str = "classification"
+) -> dict[str, Any]:
+    """The arguments of :func:`make_problems` that the parameters of an estimator stand for.
+
+    Names become numbers and defaults are filled in; nothing else is checked here.
+
+    Parameters
+    ----------
+    estimator : estimator
+        With the parameters of :class:`~scoresieve.MeasureSVC`, or ``loss`` instead of ``measure``.
+    names : array-like of str of shape (n_features,), optional
+        Names of the columns, if X had any.
+    task : {"classification", "regression"}
+        What a loss must be for.
+    """
+    scaling = 0.0
+    if estimator.fit_intercept:
+        scaling = check_positive(estimator.intercept_scaling, "intercept_scaling")
+    return {
+        "measure": getattr(estimator, "measure", None),
+        "loss": loss_for(estimator.loss, task) if hasattr(estimator, "loss") else None,
+        **budget_arguments(estimator.budget, estimator.n_features_to_select),
+        "C": estimator.C,
+        "intercept_scaling": scaling,
+        **column_arguments(estimator, names),
+    }
+
+
+def loss_for(name_or_loss: str | Loss, task: str) -> Loss:
+    """The loss, which must be for the task."""
+    loss = get_loss(name_or_loss)
+    if loss.task != task:
+        raise ValueError(
+            f"loss={name_or_loss!r} is for {loss.task}; for {task} use one of "
+            f"{', '.join(known_losses(task))}."
+        )
+    return loss
+
+
+def budget_arguments(budget: Any, n_features_to_select: Any) -> dict[str, Any]:
+    """``B`` = budget, else k, else 50; only a budget that was asked for is lowered with a warning.
+
+    Parameters
+    ----------
+    budget, n_features_to_select : int or None
+    """
+    k = n_features_to_select
+    if k is not None:
+        k = check_count(k, "n_features_to_select")
+        if budget is not None and budget != k:
+            raise ValueError(
+                f"budget={budget!r} and n_features_to_select={k} differ; give one of them. "
+                "n_features_to_select is a guarantee, budget lets more features in at less weight."
+            )
+    if budget is not None:
+        return {"budget": budget, "at_most": False}
+    return {"budget": DEFAULT_BUDGET if k is None else k, "at_most": True}
+
+
+def column_arguments(estimator: Any, names: Any) -> dict[str, Any]:
+    """``always_features``, ``excluded_features`` and ``feature_groups`` with names as numbers."""
+    arguments = {
+        argument: column_numbers(getattr(estimator, argument), names, argument)
+        for argument in ("always_features", "excluded_features")
+    }
+    return arguments | {"feature_groups": group_numbers(estimator.feature_groups, names)}
+
+
+def group_numbers(feature_groups: Any, names: Any) -> Any:
+    """Groups as numbers, or as lists of numbers where the lists may hold names."""
+    if not _is_list(feature_groups) or isinstance(feature_groups, np.ndarray):
+        return feature_groups
+    return [
+        column_numbers(group, names, f"feature_groups[{number}]") if _is_list(group) else group
+        for number, group in enumerate(feature_groups)
+    ]
+
+
+def _is_list(group: Any) -> bool:
+    return isinstance(group, Iterable) and not isinstance(group, str)
+
+
+def column_numbers(columns: Any, names: Any, argument: str) -> Any:
+    """What may be numbers, a boolean mask or names, with names as numbers.
+
+    Parameters
+    ----------
+    columns : None, array-like of int or str, or boolean mask of shape (n_features,)
+    names : array-like of str or None
+    argument : str
+        For messages.
+    """
+    if columns is None:
+        return None
+    if not _is_list(columns):
+        raise ValueError(
+            f"{argument} must be a list of column numbers or names, or a boolean mask; got "
+            f"{columns!r}. Put a single column in a list."
+        )
+    columns = list(columns)
+    if not any(isinstance(column, str) for column in columns):
+        return columns
+    if names is None:
+        raise ValueError(
+            f"{argument} holds names, but X has none; fit on a DataFrame with string column names, "
+            "or give column numbers."
+        )
+    numbers = {name: number for number, name in enumerate(names)}
+    unknown = [column for column in columns if column not in numbers]
+    if unknown:
+        raise ValueError(
+            f"{argument} holds {', '.join(repr(column) for column in unknown)}, which X has no "
+            "column of that name for; use names of the DataFrame that is fitted, or numbers only."
+        )
+    return [numbers[column] for column in columns]
+
+
+def solve_reported(
+    problem: Problem,
+    limits: Limits,
+    reporter: Reporter | None = None,
+    *,
+    hard: bool = False,
+    solver: str | None = None,
+    warm: WarmStart | None = None,
+) -> SolveResult:
+    """One job of a parallel fit: it returns what there is to say and warns of nothing."""
+    solve = solve_hard_budget if hard else solve_problem
+    if reporter is None:
+        return solve(problem, limits, solver=solver, warm=warm)
+    reporter.begin()
+    result = solve(problem, reporter.told(limits), solver=solver, warm=warm)
+    reporter.end()
+    return result
+
+
+def warn_about(result: SolveResult, title: str, C: float, tol: float) -> None:
+    """Tell the user of a fit that stopped early and of a model without features.
+
+    Parameters
+    ----------
+    result : SolveResult
+    title : str
+        What was fitted: "class 'rare'".
+    C, tol : float
+    """
+    if not result.status.reached_tolerance:
+        warn_user(
+            f"{title}: the certified gap is {result.gap:.3g} and tol={tol:g}. "
+            f"{result.status.value} Columns of similar size and a smaller C also help.",
+            ConvergenceWarning,
+        )
+    elif result.support.size == 0:
+        warn_user(f"{title}: the model has no features at C={C:g}; {_remedy(result)}")
+
+
+def _remedy(result: SolveResult) -> str:
+    """What to change for a model with features."""
+    smallest_C = result.smallest_C
+    if result.status is Status.EMPTY_CHOICE:
+        return "nothing better was found with so few; allow more."
+    if smallest_C is None:
+        return "raise C."
+    if np.isinf(smallest_C):
+        return "no larger C changes that: no column tells the classes apart."
+    return f"raise C to at least {smallest_C:.3g}."
+
+
+def warm_start(
+    problem: Problem, w: FloatArray, intercept: float, dual_point: DualPoint | None
+) -> WarmStart:
+    """The weights of a previous fit that are still admissible in a new problem, and its cuts."""
+    weights = problem.joined(w, intercept).copy()
+    weights[problem.norm.excluded] = 0.0
+    columns = np.flatnonzero(weights)
+    return WarmStart(columns, weights[columns], dual_point)
+
+
+class BudgetClassifierMixin(LinearModelMixin, CallbackMixin):
+    """``fit`` of a classifier that is one problem for each class against the rest.
+
+    Conventions
+    -----------
+    The estimator has the parameters of :class:`~scoresieve.MeasureSVC`, ``loss`` in place of
+    ``measure`` if it is for one, and as far as they mean anything for it.
+    """
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.classifier_tags.multi_label = True
+        return tags
+
+    @with_callbacks
+    def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Any:
+        """Select features and fit one linear model for each class.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Never densified, never modified.
+        y : array-like of shape (n_samples,), or indicator matrix of shape (n_samples, n_classes)
+        sample_weight : array-like of shape (n_samples,), optional
+            How often each row counts: 2 is the same as the row twice, 0 as leaving it out. Any
+            weights for losses and for the measures ``"accuracy"``, ``"balanced_accuracy"`` and
+            ``"roc_auc"``; whole ones, by repeated rows, for the other measures.
+
+        Returns
+        -------
+        self
+        """
+        X, y = validate_data(self, X, y, multi_output=True, accept_large_sparse=True, **X_OPTIONS)
+        targets, y = read_targets(y, getattr(self, "pos_label", None))
+        check_multi_class_support(self.multi_class_support)
+        problems = make_problems(
+            X,
+            targets.labels(y),
+            sample_weight=sample_weight,
+            **problem_arguments(self, getattr(self, "feature_names_in_", None)),
+        )
+        titles = [f"class {targets.name(problem)}" for problem in range(targets.n_problems)]
+        limits = Limits(self.tol, self.max_iter, self.max_time)
+        tasks = FitTasks(self, titles, X, y, {"sample_weight": sample_weight})
+        warm = self._warm_starts(problems, targets, y, sample_weight)
+        results = Parallel(n_jobs=self.n_jobs)(
+            delayed(solve_reported)(
+                problem,
+                limits,
+                reporter,
+                hard=self.n_features_to_select is not None,
+                solver=getattr(self, "solver", None),
+                warm=start,
+            )
+            for problem, reporter, start in zip(problems, tasks.reporters, warm, strict=True)
+        )
+        for title, result in zip(titles, results, strict=True):
+            warn_about(result, title, self.C, self.tol)
+        self._store(problems, targets, results)
+        self._warm_y = y.copy() if self.warm_start else None
+        weighted = self.warm_start and sample_weight is not None
+        self._warm_weights = np.array(sample_weight) if weighted else None
+        tasks.end()
+        return self
+
+    def _warm_starts(
+        self, problems: list[Problem], targets: Targets, y: Any, sample_weight: Any
+    ) -> list[WarmStart | None]:
+        """What each problem may start from, if classes and columns have not changed.
+
+        Cuts of the previous fit are cuts of the same rows, labels, weights and measure only.
+        """
+        usable = (
+            self.warm_start
+            and hasattr(self, "_targets")
+            and self._targets.kind == targets.kind
+            and self._targets.positive == targets.positive
+            and np.array_equal(self.classes_, targets.classes)
+            and self.coef_.shape[1] == self.n_features_in_
+        )
+        if not usable:
+            return [None] * len(problems)
+        has_same_cuts = (
+            self._warm_y is not None
+            and same_labels(self._warm_y, y)
+            and np.array_equal(self._warm_weights, sample_weight)
+            and self._kind() == problems[0].risk.kind
+        )
+        points = self._dual_points if has_same_cuts else [None] * len(problems)
+        parts = zip(problems, self._weights(), self._biases, points, strict=True)
+        return [warm_start(*part) for part in parts]
+
+    def _store(self, problems: list[Problem], targets: Targets, results: list[SolveResult]) -> None:
+        """Set the fitted attributes."""
+        self._targets, self._arguments = targets, problems[0].arguments()
+        self._dual_points = [result.dual_point for result in results]
+        self._biases = np.array([result.intercept for result in results])
+        self.classes_, self.budget_ = targets.classes, self._arguments["budget"]
+        self.coef_ = targets.sign * np.array([result.w for result in results])
+        always = self._arguments["always_features"]
+        self.supports_ = [np.union1d(result.support, always) for result in results]
+        self.support_ = reduce(COMBINE[self.multi_class_support], self.supports_)
+        self.n_features_selected_ = int(self.support_.size)
+        for name in ("primal", "dual", "gap", "l0_gap", "n_iter"):
+            setattr(self, f"{name}_", np.array([getattr(result, name) for result in results]))
+        self.status_ = [result.status for result in results]
+        self.history_ = [result.history for result in results]
+        pairs = zip(problems, results, strict=True)
+        self.intercept_ = targets.sign * np.array([_shifted(*pair) for pair in pairs])
+        if self._arguments["loss"] is None:
+            self.measure_ = self._arguments["measure"]
+        else:
+            self.loss_ = self._arguments["loss"]
+
+
+def check_multi_class_support(name: Any) -> None:
+    """Refuse a way to combine supports that there is not."""
+    if name not in COMBINE:
+        raise ValueError(
+            f"multi_class_support must be one of {sorted(COMBINE)}; got {name!r}. Each class's own "
+            "features are in supports_."
+        )
+
+
+def _shifted(problem: Problem, result: SolveResult) -> float:
+    """The intercept, or minus the threshold of a measure of the highest scores."""
+    risk = problem.risk
+    k = risk.measure.n_alarms(risk.y) if isinstance(risk, MeasureRisk) else None
+    if k is None:
+        return result.intercept
+    scores = problem.design.scores(result.w[result.support], result.support)
+    return -top_threshold(scores, k, risk.weights)

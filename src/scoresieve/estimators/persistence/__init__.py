@@ -1,0 +1,1 @@
+"""Fitted models as plain data: one file of JSON and arrays, read strictly."""

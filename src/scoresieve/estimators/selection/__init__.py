@@ -1,0 +1,1 @@
+"""Models chosen by their scores on rows that they have not seen."""

@@ -1,0 +1,98 @@
+"""What estimators share that choose a model by cross-validation and then are that model."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from numpy.typing import ArrayLike
+from sklearn.metrics import get_scorer
+
+from scoresieve.estimators.selection.choice import choose
+
+
+class ChosenModelMixin:
+    """``argmax`` over a table of held-out scores, then the state of the model fitted on all rows.
+
+    Conventions
+    -----------
+    * It comes before :class:`LinearModelMixin`. The estimator has the parameters ``scoring`` and
+      ``refit``; its ``fit`` calls ``_choose`` and then ``_take_over``.
+    * ``_private_state`` names the private attributes of a fitted model that its methods need.
+    """
+
+    _private_state: tuple[str, ...] = ("_targets", "_arguments", "_biases", "_dual_points")
+
+    def _choose(self, results: dict[str, Any], kind: str, n_splits: int) -> None:
+        """Keep the table and the point that the rule ``refit`` chooses.
+
+        Parameters
+        ----------
+        results : dict
+            See :func:`scoresieve.estimators.selection.choice.tabulate`.
+        kind : str
+            The parameter that counts features.
+        n_splits : int
+        """
+        self.n_splits_ = n_splits
+        self.cv_results_ = results
+        self.best_index_ = choose(results, kind, self.refit)
+        self.best_params_ = results["params"][self.best_index_]
+        self.best_score_ = float(results["mean_test_score"][self.best_index_])
+        self.C_ = self.best_params_["C"]
+
+    def _take_over(self, estimator: Any) -> None:
+        """Make the fitted state of the final model the state of this one."""
+        if hasattr(self, "estimator_"):
+            for name in self._state_of(self.estimator_):
+                vars(self).pop(name, None)
+        self.estimator_ = estimator
+        vars(self).update(self._state_of(estimator))
+
+    def _state_of(self, model: Any) -> dict[str, Any]:
+        """The public fitted attributes, and the private ones that the methods of mixins need."""
+        return {
+            name: value
+            for name, value in vars(model).items()
+            if name.endswith("_") or name in self._private_state
+        }
+
+    def score(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> float:
+        """What the model was chosen by: ``scoring``, or else the measure, see ``MeasureSVC.score``.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features), or bags
+        y : array-like of shape (n_samples,), or indicator matrix of shape (n_samples, n_classes)
+        sample_weight : array-like of shape (n_samples,), optional
+            How often each row counts.
+
+        Returns
+        -------
+        float
+        """
+        if self.scoring is None:
+            return super().score(X, y, sample_weight)
+        weights = {} if sample_weight is None else {"sample_weight": sample_weight}
+        return get_scorer(self.scoring)(self, X, y, **weights)
+
+    def sparsify(self) -> Any:
+        """Convert ``coef_`` to a CSR matrix, as scikit-learn's linear models do.
+
+        Returns
+        -------
+        self
+        """
+        super().sparsify()
+        self.estimator_.coef_ = self.coef_
+        return self
+
+    def densify(self) -> Any:
+        """Convert ``coef_`` to an array.
+
+        Returns
+        -------
+        self
+        """
+        super().densify()
+        self.estimator_.coef_ = self.coef_
+        return self

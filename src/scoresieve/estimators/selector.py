@@ -1,0 +1,74 @@
+"""A selector whose transform makes a DataFrame of sparse input, too."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn import get_config
+from sklearn.feature_selection import SelectorMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from scoresieve._arrays import BoolArray
+
+
+class SparseSelectorMixin(SelectorMixin):
+    """``transform(X) = X[:, support_]``.
+
+    Conventions
+    -----------
+    * Sparse input gives sparse output of the same format, or a DataFrame if one was asked for by
+      ``set_output`` or by ``sklearn.set_config``: few columns are left, so they may be dense.
+    * ``support_``, the sorted numbers of the selected columns, and ``n_features_in_`` are set by
+      ``fit``.
+    """
+
+    def _get_support_mask(self) -> BoolArray:
+        """The mask that the other methods of a selector are built on."""
+        check_is_fitted(self, "support_")
+        mask = np.zeros(self.n_features_in_, dtype=bool)
+        mask[self.support_] = True
+        return mask
+
+    def set_output(self, *, transform: str | None = None) -> Any:
+        """Choose what ``transform`` and ``fit_transform`` return.
+
+        Parameters
+        ----------
+        transform : {"default", "pandas", "polars"}, optional
+            None leaves the choice as it is.
+
+        Returns
+        -------
+        self
+        """
+        super().set_output(transform=transform)
+        if transform is not None:
+            self._transform_output = transform
+        return self
+
+    def __sklearn_clone__(self) -> Any:
+        copy = super().__sklearn_clone__()
+        if hasattr(self, "_transform_output"):
+            copy._transform_output = self._transform_output
+        return copy
+
+    def transform(self, X: Any) -> Any:
+        """The selected columns.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+
+        Returns
+        -------
+        array, sparse matrix or DataFrame of shape (n_samples, n_features_selected_)
+        """
+        check_is_fitted(self, "support_")
+        if not sp.issparse(X) or self.support_.size == 0:
+            return super().transform(X)
+        X = validate_data(self, X, dtype=None, accept_sparse=["csr", "csc"], reset=False)
+        selected = X[:, self.support_]
+        wanted = getattr(self, "_transform_output", get_config()["transform_output"])
+        return selected if wanted == "default" else selected.toarray()

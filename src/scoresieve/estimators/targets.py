@@ -1,0 +1,149 @@
+"""From the labels of users to one problem with labels in {-1, +1} for each class, and back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.utils import column_or_1d
+from sklearn.utils.multiclass import check_classification_targets, type_of_target
+
+from scoresieve._arrays import Array, FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class Targets:
+    """``y_i^(c) = +1`` if example i is of class c, else -1: one problem for each class c.
+
+    Conventions
+    -----------
+    * Two classes make one problem, whose positive class is ``classes[positive]``.
+    * A decision above 0 always speaks for ``classes[1]``, as everywhere in scikit-learn, so with
+      ``positive = 0`` it is the negative of the scores that the problem is about: ``sign = -1``.
+
+    Attributes
+    ----------
+    kind : {"binary", "multiclass", "multilabel"}
+    classes : ndarray of shape (n_classes,)
+        Sorted labels, or the column numbers of an indicator matrix.
+    positive : int
+        Number of the positive class; only for two classes.
+    dtype : dtype
+        Of y.
+    """
+
+    kind: Literal["binary", "multiclass", "multilabel"]
+    classes: Array
+    positive: int
+    dtype: np.dtype
+
+    @property
+    def n_problems(self) -> int:
+        """One for two classes, else one for each class."""
+        return 1 if self.kind == "binary" else self.classes.size
+
+    @property
+    def sign(self) -> float:
+        """What a decision is multiplied with for the score of the positive class."""
+        return -1.0 if self.kind == "binary" and self.positive == 0 else 1.0
+
+    def name(self, problem: int) -> str:
+        """The positive class of a problem, for messages."""
+        label = self.classes[self.positive if self.kind == "binary" else problem]
+        return repr(label.item() if isinstance(label, np.generic) else label)
+
+    def labels(self, y: Any) -> Iterator[FloatArray]:
+        """The labels in {-1, +1} of each problem in turn."""
+        for problem in range(self.n_problems):
+            if self.kind == "multilabel":
+                column = y[:, [problem]]
+                positive = (column.toarray() if sp.issparse(column) else column).ravel() > 0
+            else:
+                label = self.classes[self.positive if self.kind == "binary" else problem]
+                positive = np.asarray(y == label)
+            yield np.where(positive, 1.0, -1.0)
+
+    def predict(self, decision: FloatArray) -> Array:
+        """The labels that decisions of shape (n_samples,) or (n_samples, n_classes) speak for."""
+        if self.kind == "multiclass":
+            return self.classes[np.argmax(decision, axis=1)]
+        if self.kind == "multilabel":
+            return (decision > 0).astype(self.dtype)
+        # A score of exactly 0 is no alarm: it speaks for the negative class, whichever that is.
+        second = decision > 0 if self.sign > 0 else decision >= 0
+        return self.classes[second.astype(np.intp)]
+
+
+def read_targets(y: Any, pos_label: Any = None) -> tuple[Targets, Any]:
+    """The classes in y, and y as a vector or an indicator matrix.
+
+    Parameters
+    ----------
+    y : ndarray or sparse matrix
+        As ``validate_data(..., multi_output=True)`` returns it.
+    pos_label : object, optional
+        The positive one of two classes; the larger one by default.
+    """
+    if not sp.issparse(y) and y.ndim == 2 and y.shape[1] == 1:
+        y = column_or_1d(y, warn=True)
+    check_classification_targets(y)
+    found = type_of_target(y, input_name="y")
+    if found == "multilabel-indicator":
+        _refuse_pos_label(pos_label, "an indicator matrix")
+        targets = Targets("multilabel", np.arange(y.shape[1]), 0, y.dtype)
+        _check_each_label(targets, y)
+        return targets, y
+    if found not in ("binary", "multiclass"):
+        raise ValueError(
+            f"y is of the kind {found!r}; give one label for each row, or an indicator matrix of 0 "
+            "and 1 with one column for each label."
+        )
+    classes = np.unique(y)
+    if classes.size == 1:
+        raise ValueError(f"y has one class only ({classes[0]!r}); it needs at least two classes.")
+    if classes.size > 2:
+        _refuse_pos_label(pos_label, f"{classes.size} classes")
+        return Targets("multiclass", classes, 0, y.dtype), y
+    return Targets("binary", classes, _place_of(pos_label, classes), y.dtype), y
+
+
+def same_labels(first: Any, second: Any) -> bool:
+    """Whether two targets are equal in every entry."""
+    if sp.issparse(first) or sp.issparse(second):
+        both = sp.issparse(first) and sp.issparse(second) and first.shape == second.shape
+        return bool(both and (first != second).nnz == 0)
+    return np.array_equal(first, second)
+
+
+def _place_of(pos_label: Any, classes: Array) -> int:
+    if pos_label is None:
+        return 1
+    places = [place for place, label in enumerate(classes) if label == pos_label]
+    if not places:
+        raise ValueError(
+            f"pos_label={pos_label!r} is not a label of y; y holds {classes[0]!r} and "
+            f"{classes[1]!r}."
+        )
+    return places[0]
+
+
+def _refuse_pos_label(pos_label: Any, what: str) -> None:
+    if pos_label is not None:
+        raise ValueError(
+            f"pos_label={pos_label!r} needs two classes; y has {what}, each of which is the "
+            "positive class of one problem. Leave pos_label=None."
+        )
+
+
+def _check_each_label(targets: Targets, y: Any) -> None:
+    """Every column of an indicator matrix needs positives and negatives."""
+    for problem, labels in enumerate(targets.labels(y)):
+        if np.all(labels == labels[0]):
+            lacks = "0" if labels[0] > 0 else "1"
+            raise ValueError(
+                f"column {problem} of y has one class only: it holds no {lacks}; drop the column, "
+                "or add examples."
+            )

@@ -1,0 +1,195 @@
+"""What fitted linear models on embedded bags share: key instances, decisions, contributions."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import ArrayLike
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from scoresieve._arrays import FloatArray, IntArray
+from scoresieve._checks import check_weights
+from scoresieve.certificate import Certificate
+from scoresieve.estimators.linear_model import LinearModelMixin
+from scoresieve.mil.bag_checks import check_length
+from scoresieve.mil.bags import Bags, as_bags
+from scoresieve.mil.embedding import MILESEmbedding
+
+#: Parameters that belong to the embedding.
+OF_EMBEDDING = ("sigma", "metric", "n_prototypes", "prototypes", "max_memory", "random_state")
+#: Fitted attributes of the model on the embedding that are not those of the model of bags.
+NOT_TAKEN = {"coef_", "support_", "supports_", "n_features_selected_", "n_features_in_"}
+
+
+class KeyInstance(NamedTuple):
+    """A training instance that the model looks for in other bags.
+
+    Attributes
+    ----------
+    label : object
+        The class that a positive weight speaks for.
+    bag, position : int
+        The training bag it comes from, and its place there.
+    weight : float
+    vector : ndarray of shape (n_columns,), or CSR array of shape (1, n_columns)
+    """
+
+    label: Any
+    bag: int
+    position: int
+    weight: float
+    vector: Any
+
+
+def _may_certify(model: Any) -> bool:
+    """Not for rivals, whose model on the embedding has no certificate."""
+    return not hasattr(model, "model_") or hasattr(model.model_, "certify")
+
+
+class BagModelMixin(LinearModelMixin):
+    """``f(B) = sum_k w_k s(x^k, B) + b``, with s of :class:`MILESEmbedding` and few x^k.
+
+    Conventions
+    -----------
+    ``fit`` of a subclass calls ``_fit_on_embedding``, which sets ``embedding_``, ``model_``,
+    ``key_instances_``, ``n_instances_selected_``, ``coef_`` and all fitted attributes of ``model_``
+    that mean the same for bags.
+    """
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.two_d_array = False
+        tags.input_tags.three_d_array = True
+        tags.input_tags.sparse = True
+        tags.classifier_tags.multi_label = True
+        return tags
+
+    def _fit_on_embedding(
+        self, bags: Any, y: Any, model: Any, sample_weight: ArrayLike | None = None
+    ) -> None:
+        """Embed the bags, fit the model on them, and keep what it selected.
+
+        Parameters
+        ----------
+        bags : Bags or list of arrays
+        y : array-like of shape (n_bags,) or (n_bags, n_classes)
+        model : estimator
+            For the embedding; with ``support_`` when it is fitted.
+        sample_weight : array-like of shape (n_bags,), optional
+            Bags without weight give no prototypes.
+        """
+        bags = as_bags(bags)
+        check_length(len(bags), y)
+        numbers, weights = counted_bags(bags, sample_weight)
+        embedding = MILESEmbedding(**{name: getattr(self, name) for name in OF_EMBEDDING})
+        kept = bags if weights is None else bags[numbers]
+        embedding.fit(kept)
+        model.fit(embedding.transform(bags), y, **weights_argument(weights))
+        origins = [kept.origin(k) for k in embedding.prototype_indices_[model.support_]]
+        self._keep_selected(embedding, model, [(int(numbers[bag]), at) for bag, at in origins])
+
+    def _keep_selected(
+        self, embedding: MILESEmbedding, model: Any, origins: list[tuple[int, int]]
+    ) -> None:
+        """The selected instances, and what the model says of them."""
+        for name in fitted_names(self):
+            delattr(self, name)
+        vars(self).update(
+            {name: getattr(model, name) for name in fitted_names(model) if name not in NOT_TAKEN}
+        )
+        self.embedding_, self.model_ = embedding, model
+        self._targets = model._targets
+        self.n_instances_selected_ = model.n_features_selected_
+        self.coef_ = model.coef_[:, model.support_]
+        self._selected = embedding.prototypes_[model.support_]
+        self.key_instances_ = [
+            self._key_instance(problem, place, origins[place])
+            for problem, weights in enumerate(self.coef_)
+            for place in np.argsort(-np.abs(weights), kind="stable")
+            if weights[place] != 0.0
+        ]
+
+    def _key_instance(self, problem: int, place: int, origin: tuple[int, int]) -> KeyInstance:
+        label = self.classes_[1 if self._targets.kind == "binary" else problem]
+        vector = self._selected[[place]]
+        vector = vector if sp.issparse(vector) else vector[0]
+        return KeyInstance(label, *origin, float(self.coef_[problem, place]), vector)
+
+    def _validated(self, X: Any) -> FloatArray:
+        """The similarity of each bag to the selected instances."""
+        check_is_fitted(self, "coef_")
+        return self.embedding_.similarities(X, self._selected)
+
+    def instance_scores(self, bag: Any) -> FloatArray:
+        """What each instance of one bag adds to the decision.
+
+        The nearest instance to a key instance gets its whole term, as in MILES; several that are
+        equally near share it. The sum over the instances, plus ``intercept_``, is the decision.
+
+        Parameters
+        ----------
+        bag : array-like or CSR array of shape (n_instances, n_columns)
+
+        Returns
+        -------
+        ndarray of shape (n_instances,) or (n_instances, n_classes)
+        """
+        near = self._validated(as_bags([bag]).alone())
+        best = near.max(axis=0)
+        shares = near == best
+        shares = shares / shares.sum(axis=0)
+        added = (shares * best) @ self.coef_.T
+        return added[:, 0] if self._targets.kind == "binary" else added
+
+    @available_if(_may_certify)
+    def certify(
+        self, X: Any, y: Any, sample_weight: ArrayLike | None = None
+    ) -> Certificate | list[Certificate]:
+        """Recompute primal, dual and gap from the training bags, without any solver's state.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            What the model was fitted on.
+
+        Returns
+        -------
+        Certificate, or list of Certificate
+            One for each class if there are more than two, or an indicator matrix.
+        """
+        check_is_fitted(self, "coef_")
+        return self.model_.certify(self.embedding_.transform(X), y, sample_weight)
+
+
+def counted_bags(bags: Bags, sample_weight: ArrayLike | None) -> tuple[IntArray, FloatArray | None]:
+    """Numbers of the bags that have a weight, and all weights.
+
+    Parameters
+    ----------
+    bags : Bags
+    sample_weight : array-like of shape (n_bags,), optional
+    """
+    if sample_weight is None:
+        return np.arange(len(bags)), None
+    weights = check_weights(sample_weight)
+    if weights.size != len(bags):
+        raise ValueError(
+            f"sample_weight has {weights.size} weights, but there are {len(bags)} bags; give one "
+            "weight for each bag."
+        )
+    if not weights.any():
+        raise ValueError("sample_weight is zero for all bags; give a positive weight to some.")
+    return np.flatnonzero(weights), weights
+
+
+def weights_argument(weights: FloatArray | None) -> dict[str, FloatArray]:
+    """``sample_weight`` as a keyword argument, for estimators that may not have it."""
+    return {} if weights is None else {"sample_weight": weights}
+
+
+def fitted_names(model: Any) -> list[str]:
+    """Public attributes that ``fit`` has set."""
+    return [name for name in vars(model) if name.endswith("_") and not name.startswith("_")]

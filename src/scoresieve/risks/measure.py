@@ -1,0 +1,138 @@
+"""The risk of a measure: a convex bound of its loss, with its cuts as bits."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from scoresieve._arrays import Array, FloatArray
+from scoresieve.measures import Cut, Measure
+from scoresieve.risks.base import DualPoint, Risk, class_contrast
+
+#: How far the sum of the weights may exceed C by rounding.
+ROUNDING = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class CutWeights(DualPoint):
+    """``alpha >= 0``, ``sum alpha <= C``, and the labellings (or rankings) it weighs.
+
+    It stands for ``v = sum_k alpha_k delta_k`` and the gain ``<q, alpha>``, ``q_k = U Delta_k``.
+
+    Attributes
+    ----------
+    alpha : ndarray of shape (n_cuts,)
+    cuts : ndarray
+        For labellings, uint8 of shape (n_cuts, ceil(n_samples / 8)): bit i of row k says whether
+        labelling k flips example i. For rankings, float64 of shape (n_cuts, n_samples): delta_k.
+    """
+
+    alpha: FloatArray
+    cuts: Array
+
+
+class MeasureRisk(Risk):
+    """``R(s) = max(0, max_{y'} U Delta(y, y') - sum_{i: y'_i != y_i} y_i s_i)``.
+
+    The conjugate of this maximum cannot be evaluated at a given v, so that a dual point carries its
+    cuts and their weights.
+
+    Parameters
+    ----------
+    measure : Measure
+    y : ndarray of shape (n_samples,), in {-1, +1}
+        Checked.
+    weights : ndarray of shape (n_samples,), optional
+        Checked; for a measure that takes them.
+
+    Attributes
+    ----------
+    measure : Measure
+        Bound to the weights, if there are any.
+    """
+
+    def __init__(self, measure: Measure, y: FloatArray, weights: FloatArray | None = None) -> None:
+        self.kind = measure
+        self.measure = measure if weights is None else measure.weighted(weights)
+        self.y, self.weights = y, weights
+        self.measure.check(y)
+        self._row_values = self.measure.flip_values(y)
+        self.flip_values = self._row_values if self.measure.flips_examples else None
+
+    def value(self, scores: FloatArray) -> float:
+        """``R(scores)``, by the most violated labelling."""
+        return max(0.0, self.measure.most_violated(self.y, scores).value(scores))
+
+    def cut(self, scores: FloatArray) -> Cut:
+        """The most violated labelling, or the zero cut where the risk is 0."""
+        cut = self.measure.most_violated(self.y, scores)
+        if cut.value(scores) < 0.0:
+            return Cut(np.zeros_like(scores), 0.0)
+        return cut
+
+    def cut_loss(self, delta: FloatArray) -> float:
+        """``U Delta`` of the labelling or ranking; ValueError if there is none."""
+        return self.measure.cut_loss(self.y, delta)
+
+    def contrast(self) -> FloatArray:
+        """The mean of the positives minus that of the negatives."""
+        return class_contrast(self.y, self._row_values)
+
+    def no_dual_point(self) -> CutWeights:
+        """No cuts."""
+        dtype = np.float64 if self.flip_values is None else np.uint8
+        return CutWeights(np.zeros(0), np.zeros((0, 0), dtype=dtype))
+
+    def dual_point(self, alpha: FloatArray, packed: Array, C: float) -> CutWeights:
+        """The cuts with a positive weight."""
+        used = alpha > 0.0
+        return CutWeights(alpha[used], packed[used])
+
+    def gain_of_cuts(self, gain: float, v: FloatArray, C: float) -> float:
+        """The cuts' own gain."""
+        return gain
+
+    def dual_vector(self, point: DualPoint, C: float) -> FloatArray:
+        """``sum_k alpha_k delta_k``."""
+        assert isinstance(point, CutWeights)
+        return self.combine(point.alpha, point.cuts)
+
+    def checked_dual(self, point: DualPoint, C: float) -> tuple[float, FloatArray]:
+        """``<q, alpha>`` with each loss recomputed from its labelling, and ``sum alpha_k delta_k``.
+
+        Parameters
+        ----------
+        point : DualPoint
+        C : float
+
+        Raises
+        ------
+        ValueError
+            If alpha is not feasible, or a cut is no labelling or ranking that competes.
+        """
+        if not isinstance(point, CutWeights):
+            raise ValueError(
+                f"dual_point must hold cuts with weights for the measure {self.kind.name!r}; got "
+                f"{type(point).__name__}."
+            )
+        alpha, cuts, n_samples = np.asarray(point.alpha), np.asarray(point.cuts), self.y.size
+        width = n_samples if self.flip_values is None else -(-n_samples // 8)
+        if alpha.size and (alpha.ndim != 1 or cuts.shape != (alpha.size, width)):
+            raise ValueError(
+                f"dual_point.alpha has shape {alpha.shape} and dual_point.cuts {cuts.shape}; for "
+                f"{n_samples} rows they must be (K,) and (K, {width})."
+            )
+        if self.flip_values is not None and cuts.dtype != np.uint8:
+            raise ValueError(
+                f"dual_point.cuts has the dtype {cuts.dtype}; labellings are bits, uint8."
+            )
+        if not np.all(alpha >= 0) or not alpha.sum() <= C * (1 + ROUNDING):
+            raise ValueError(
+                f"dual_point.alpha must be non-negative and sum to at most C={C:g}; it has the "
+                f"minimum {alpha.min():g} and the sum {alpha.sum():g}."
+            )
+        if alpha.size == 0:
+            return 0.0, np.zeros(n_samples)
+        losses = [self.cut_loss(self.unpack(each)) for each in cuts]
+        return float(np.dot(losses, alpha)), self.combine(alpha, cuts)

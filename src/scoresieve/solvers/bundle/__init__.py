@@ -1,0 +1,1 @@
+"""The bundle: cuts, columns, and a small master problem; for every convex risk."""

@@ -1,0 +1,1 @@
+"""The interior-point method that both engines use on their own optimality conditions."""

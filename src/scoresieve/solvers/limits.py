@@ -1,0 +1,200 @@
+"""When a solver stops, and why: limits, the clock, and the record of a run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from enum import Enum
+from time import perf_counter
+
+import numpy as np
+
+from scoresieve._checks import check_count, check_positive
+from scoresieve.risks import DualPoint
+
+
+class Status(Enum):
+    """Why a solver stopped; the value is the sentence for the user."""
+
+    CONVERGED = (
+        "Converged: the certified gap is within the tolerance (with a hard budget, the gaps of the "
+        "relaxed problem and of the refit are)."
+    )
+    ZERO_MODEL = (
+        "Converged to w = 0: at this C no model is better than the empty one by more than the "
+        "tolerance. Raise C to at least smallest_C for a non-zero model."
+    )
+    EMPTY_CHOICE = (
+        "Ended at w = 0: none of the choices of at most k features that were tried is better than "
+        "the empty model, though the relaxed problem has features. Allow more of them."
+    )
+    MAX_ITER = "Stopped at max_iter before the gap reached the tolerance; raise max_iter or tol."
+    MAX_TIME = "Stopped at max_time before the gap reached the tolerance; raise max_time or tol."
+    CALLBACK = "Stopped by the callback before the gap reached the tolerance."
+    STALLED = (
+        "Stopped because no cut or column improves the bounds any further in double precision; "
+        "the gap is the best that can be certified. Rescale X or raise tol."
+    )
+
+    @property
+    def reached_tolerance(self) -> bool:
+        """Whether the gap is within the tolerance; with a hard budget, the gaps of its parts."""
+        return self in (Status.CONVERGED, Status.ZERO_MODEL, Status.EMPTY_CHOICE)
+
+
+def relative_gap(primal: float, dual: float) -> float:
+    """``(primal - dual) / primal``; the primal is positive unless the data are degenerate."""
+    return (primal - dual) / primal if primal > 0 else 0.0
+
+
+@dataclass(frozen=True)
+class Progress:
+    """One row of the history, and what a callback receives.
+
+    Attributes
+    ----------
+    iteration : int
+        Rounds so far.
+    time : float
+        Seconds since the start.
+    primal, dual : float
+        Best certified bounds so far.
+    n_cuts, n_working, n_support : int
+        Cuts in the master, columns in the working set, non-zero weights of the best point.
+    """
+
+    iteration: int
+    time: float
+    primal: float
+    dual: float
+    n_cuts: int
+    n_working: int
+    n_support: int
+
+    @property
+    def gap(self) -> float:
+        """``(primal - dual) / primal``."""
+        return relative_gap(self.primal, self.dual)
+
+
+class Deadline:
+    """The moment after which no further round begins; never, without a number of seconds."""
+
+    def __init__(self, seconds: float | None) -> None:
+        self._end = np.inf if seconds is None else perf_counter() + seconds
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the moment has passed."""
+        return perf_counter() >= self._end
+
+
+@dataclass(frozen=True)
+class Limits:
+    """When a solver stops: relative gap, rounds, seconds, or a callback that returns True.
+
+    A round that has begun is ended, so that a fit whose time is over makes one round.
+
+    Attributes
+    ----------
+    tol : float
+    max_iter : int
+    max_time : float or None
+        Seconds from when the run begins.
+    callback : callable or None
+    find_smallest_C : bool
+        Whether a fit without features goes on to look for the C that gives some, which takes
+        several fits; what tries many settings anyway has no use for it.
+    deadline : Deadline or None
+        That of the whole, if the run is a part of something larger; it takes the place of
+        ``max_time``.
+    """
+
+    tol: float
+    max_iter: int
+    max_time: float | None = None
+    callback: Callable[[Progress], object] | None = None
+    find_smallest_C: bool = True
+    deadline: Deadline | None = None
+
+    def __post_init__(self) -> None:
+        check_positive(self.tol, "tol")
+        check_count(self.max_iter, "max_iter")
+        if self.max_time is not None:
+            check_positive(self.max_time, "max_time")
+        if self.callback is not None and not callable(self.callback):
+            raise TypeError(f"callback must be a function or None; got {self.callback!r}.")
+
+
+class Clock:
+    """Seconds since the start, and seconds by part."""
+
+    def __init__(self) -> None:
+        self._start = perf_counter()
+        self.parts: dict[str, float] = {}
+
+    @property
+    def elapsed(self) -> float:
+        """Seconds since the clock was made."""
+        return perf_counter() - self._start
+
+    @contextmanager
+    def part(self, name: str) -> Iterator[None]:
+        """Count the time of the block under ``name``."""
+        start = perf_counter()
+        try:
+            yield
+        finally:
+            self.parts[name] = self.parts.get(name, 0.0) + perf_counter() - start
+
+
+class Tracker:
+    """The best certified bounds, the history, and the reason to stop.
+
+    Parameters
+    ----------
+    limits : Limits
+    dual_point : DualPoint
+        What proves that the optimum is not negative: the first lower bound.
+    """
+
+    def __init__(self, limits: Limits, dual_point: DualPoint) -> None:
+        self.limits, self.clock = limits, Clock()
+        self.deadline = limits.deadline or Deadline(limits.max_time)
+        self.history: list[Progress] = []
+        self.primal, self.dual = np.inf, 0.0
+        self.dual_point = dual_point
+        self.n_fallbacks = 0
+
+    @property
+    def gap(self) -> float:
+        """Relative gap of the best bounds."""
+        return relative_gap(self.primal, self.dual)
+
+    def lower_bound(self, value: float, point: Callable[[], DualPoint]) -> None:
+        """Take a certified lower bound if it is the best; ``point`` gives what proves it."""
+        if value > self.dual:
+            self.dual, self.dual_point = value, point()
+
+    def record(self, *, n_cuts: int, n_working: int, n_support: int) -> Status | None:
+        """Write one row of the history; the reason to stop, or None."""
+        limits = self.limits
+        row = Progress(
+            iteration=len(self.history) + 1,
+            time=self.clock.elapsed,
+            primal=self.primal,
+            dual=self.dual,
+            n_cuts=n_cuts,
+            n_working=n_working,
+            n_support=n_support,
+        )
+        self.history.append(row)
+        stop = limits.callback is not None and limits.callback(row) is True
+        if self.gap <= limits.tol:
+            return Status.CONVERGED
+        if stop:
+            return Status.CALLBACK
+        if self.deadline.is_over:
+            return Status.MAX_TIME
+        return Status.MAX_ITER if row.iteration >= limits.max_iter else None

@@ -1,0 +1,95 @@
+"""The smallest C that gives a model with features, for a fit that ended without any.
+
+``J*(C) / C`` never increases with C, so the empty model is within the tolerance of the optimum
+below some C and never again above it.
+
+A dual point of one C serves for another: with C times f its gain is f times and its v is f times
+what they were, and the empty model's objective is at most f times what it was. So a fit without
+features shows how far C can be raised in vain.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+
+from scoresieve._checks import MAX_C
+from scoresieve.solvers.limits import Tracker
+from scoresieve.solvers.problem import Problem
+from scoresieve.solvers.working import Ended, WarmStart
+
+#: The answer is at most this factor above the smallest C.
+PRECISION = 1.1
+#: How fast C is raised. Fits are dear at a large C, and one bisection halves a fourfold step.
+STEP = 4.0
+#: How far C is raised beyond the first C or, if that is larger, the one that suits the data.
+LARGEST_FACTOR = 2.0**30
+#: A fit may find features although the empty model is within its tolerance, so that jumps stay
+#: this factor below what they could be.
+CAUTION = 2.0**-10
+
+
+def find_smallest_C(
+    problem: Problem,
+    tracker: Tracker,
+    engine: Callable[[Problem, Tracker, WarmStart | None], Ended],
+) -> float | None:
+    """The smallest C (to 10 %) whose fit has a feature; inf if none has, None if it is not known.
+
+    It is not known if the time ran out, or if the limits say not to look for it. The search goes by
+    jumps that the dual point proves and fourfold steps, then bisection, with fits to the same
+    tolerance.
+
+    Parameters
+    ----------
+    problem : Problem
+    tracker : Tracker
+        Of the fit that ended without features.
+    engine : callable
+    """
+    if not tracker.limits.find_smallest_C:
+        return None
+    low, high = _last_in_vain(problem, tracker), None
+    ceiling = min(MAX_C, LARGEST_FACTOR * max(problem.C, _typical_C(problem)))
+    limits = replace(tracker.limits, deadline=tracker.deadline, callback=None)
+    if problem.risk.is_smooth:
+        # The first round sees the columns that are always in and nothing else. If its certified gap
+        # is within the tolerance, the fit ends there, so that one round tells.
+        limits = replace(limits, max_iter=1)
+    while high is None or high > low * PRECISION:
+        trial = STEP * low if high is None else float(np.sqrt(low) * np.sqrt(high))
+        if not trial <= ceiling:
+            return np.inf
+        if tracker.deadline.is_over:
+            return high
+        at_trial = replace(problem, C=trial)
+        fit = Tracker(limits, problem.risk.no_dual_point())
+        ended = engine(at_trial, fit, None)
+        is_open = problem.risk.is_smooth and fit.gap > limits.tol
+        if is_open or ended.working.n_selected(ended.best.w):
+            high = trial
+        else:
+            low = trial if high is not None else _last_in_vain(at_trial, fit)
+    return high
+
+
+def _last_in_vain(problem: Problem, tracker: Tracker) -> float:
+    """A C without features: the problem's, or a larger one that its dual point rules out."""
+    v = problem.risk.dual_vector(tracker.dual_point, problem.C)
+    curvature = 0.5 * problem.norm.dual_squared(problem.design.correlate(v))
+    spare = tracker.dual + curvature - (1.0 - tracker.limits.tol) * tracker.primal
+    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+        return problem.C * float(np.fmax(1.0, CAUTION * np.divide(spare, curvature)))
+
+
+def _typical_C(problem: Problem) -> float:
+    """``1 / (R(0) ||m||^2)``, m the largest mean of a unit over high or low y: C's scale in X."""
+    contrast = problem.risk.contrast()
+    means = [
+        problem.design.correlate(part) for part in (np.fmax(contrast, 0.0), np.fmin(contrast, 0.0))
+    ]
+    strength = max(float(problem.norm.unit_sums(c * c).max(initial=0.0)) for c in means)
+    scale = problem.risk.value(np.zeros(problem.risk.y.size)) * strength
+    return 1.0 / scale if scale > np.finfo(float).tiny else 0.0

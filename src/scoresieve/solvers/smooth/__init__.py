@@ -1,0 +1,1 @@
+"""Newton and interior-point steps on working columns, for smooth losses."""

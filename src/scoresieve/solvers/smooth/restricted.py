@@ -1,0 +1,192 @@
+"""The restricted problem, solved by the method that suits its size.
+
+    min_w  1/2 ||w||_B^2 + C sum_i c_i l(y_i, <w, x_i>)      over the working columns
+
+Small problems go to the interior-point method, which no scaling disturbs. Large ones are solved by
+Newton steps; where these are slow and memory allows it, the interior-point method takes over, and
+is the first choice from then on.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.linalg import LinAlgError
+
+from scoresieve._arrays import FloatArray
+from scoresieve.design import Columns
+from scoresieve.risks import LossRisk
+from scoresieve.solvers.interior.predictor_corrector import predictor_corrector
+from scoresieve.solvers.smooth.newton import NewtonSteps
+from scoresieve.solvers.smooth.saddle import SaddleKKT, starting_point
+from scoresieve.solvers.working import Point, WorkingColumns
+
+logger = logging.getLogger(__name__)
+
+#: Multiplications of one step of the interior-point method up to which it is the first choice
+#: (about 50 ms), and up to which it is the second one (about 2 s).
+FEW_PRODUCTS, MANY_PRODUCTS = 2e8, 1e10
+#: Numbers of a dense block up to which it may be made (32 MB), and columns made dense at a time.
+DENSE_NUMBERS, COLUMNS_AT_ONCE = 2**22, 64
+#: Most Newton steps of one call, and steps without progress after which rounding ends them.
+MAX_STEPS, STALL_STEPS = 150, 5
+#: A step that lowers the objective by less than this share is no progress.
+NO_PROGRESS = 1e-15
+#: Newton steps are slow if so many of them do not halve the gap.
+PATIENCE = 10
+#: Most steps of the interior-point method, and steps without a smaller gap that end it. 10 to 20
+#: are usual, 20 to 40 where C is large and the sizes of the columns differ widely.
+INTERIOR_STEPS, INTERIOR_STALL_STEPS = 80, 15
+#: How much of the open gap the products of the interior-point method's starts share.
+STARTS = (1.0, 1e-2)
+
+
+@dataclass(frozen=True, eq=False)
+class Restricted:
+    """A solution of the restricted problem.
+
+    Attributes
+    ----------
+    point : Point
+        The best point.
+    slopes : ndarray of shape (n_samples,)
+        The dual point with the largest value on the working columns.
+    dual : float
+        That value.
+    solved : bool
+        Whether the relative gap is within the tolerance.
+    stalled : bool
+        Whether rounding, not a limit, ended the steps before that.
+    """
+
+    point: Point
+    slopes: FloatArray
+    dual: float
+    solved: bool
+    stalled: bool = False
+
+
+class RestrictedSolver:
+    """Solves restricted problems on a growing working set, one after the other.
+
+    Parameters
+    ----------
+    working : WorkingColumns
+    risk : LossRisk
+        Smooth.
+    """
+
+    def __init__(self, working: WorkingColumns, risk: LossRisk) -> None:
+        self._working, self._risk, self._C = working, risk, working.problem.C
+        self._newton = NewtonSteps(working, risk)
+        self._newton_is_slow = False
+        self._dense = np.zeros((risk.y.size, 0))
+
+    def solve(self, point: Point, tol: float, is_late: Callable[[], bool]) -> Restricted:
+        """From the point to the relative gap ``tol`` on the working columns.
+
+        Parameters
+        ----------
+        point : Point
+        tol : float
+        is_late : callable
+            Whether the time is over, asked after each step.
+        """
+        best = self._dual_side(point, tol)[0]
+        n_rows, n_columns = np.count_nonzero(self._risk.row_weights), point.w.size
+        n_products = n_rows * n_columns * min(n_rows, n_columns)
+        can_be_dense = n_rows * n_columns <= DENSE_NUMBERS and 0 < n_products <= MANY_PRODUCTS
+        if can_be_dense and (n_products <= FEW_PRODUCTS or self._newton_is_slow):
+            best = self._interior_steps(best, tol, is_late)
+        if not best.solved:
+            best = self._newton_steps(best, tol, is_late, PATIENCE if can_be_dense else MAX_STEPS)
+        if can_be_dense and not best.solved:
+            best = self._interior_steps(best, tol, is_late)
+            self._newton_is_slow = best.solved
+        return best
+
+    def _dual_side(
+        self, point: Point, tol: float, last: Restricted | None = None
+    ) -> tuple[Restricted, FloatArray]:
+        """The point with the better dual point, its or the last, and minus the risk's gradient."""
+        risk, C, working = self._risk, self._C, self._working
+        slopes = risk.slopes(point.scores)
+        correlations = working.block.correlate(risk.vector(slopes, C))
+        theta, dual = risk.best_multiple(slopes, working.norm.dual_squared(correlations), C)
+        slopes = risk.clipped(theta * slopes)
+        if last is not None and not dual > last.dual:
+            slopes, dual = last.slopes, last.dual
+        solved = point.value - dual <= tol * point.value
+        stalled = last is not None and last.stalled and not solved
+        return Restricted(point, slopes, dual, solved, stalled), correlations
+
+    def _newton_steps(
+        self, best: Restricted, tol: float, is_late: Callable[[], bool], patience: int
+    ) -> Restricted:
+        """Newton steps until the relative gap, or until they lead nowhere or are slow."""
+        n_idle, n_since, wanted = 0, 0, 0.5 * (best.point.value - best.dual)
+        for _ in range(MAX_STEPS):
+            best, correlations = self._dual_side(best.point, tol, best)
+            if best.point.value - best.dual <= wanted:
+                n_since, wanted = 0, 0.5 * (best.point.value - best.dual)
+            if best.solved or max(n_idle - STALL_STEPS, n_since - patience) >= 0 or is_late():
+                break
+            before = best.point.value
+            moved = self._newton.step(best.point, correlations)
+            n_idle = 0 if moved.value < before * (1.0 - NO_PROGRESS) else n_idle + 1
+            n_since += 1
+            best = replace(best, point=moved, stalled=n_idle >= STALL_STEPS)
+        return best
+
+    def _interior_steps(
+        self, best: Restricted, tol: float, is_late: Callable[[], bool]
+    ) -> Restricted:
+        """The interior-point method from one start after the other, until one solves it.
+
+        What it finds is taken where it is better than what there is.
+        """
+        working, n_known = self._working, self._dense.shape[1]
+        if n_known < working.size:
+            new = working.block.as_design().columns(np.arange(n_known, working.size))
+            self._dense = np.hstack([self._dense, dense_columns(new)])
+        for start in STARTS:
+            if best.solved or is_late():
+                break
+            system = SaddleKKT(self._risk, self._C, working.norm, self._dense)
+            try:
+                predictor_corrector(
+                    system,
+                    starting_point(system, best.slopes, start),
+                    tol=tol,
+                    max_steps=INTERIOR_STEPS,
+                    stall_steps=INTERIOR_STALL_STEPS,
+                    is_late=is_late,
+                )
+            except LinAlgError as error:
+                logger.info("the interior-point method cannot start: %s", error)
+                continue
+            best = self._better(best, system, tol)
+        return best
+
+    def _better(self, best: Restricted, system: SaddleKKT, tol: float) -> Restricted:
+        """The better one of what there is and the interior-point method's points."""
+        point = self._working.point(system.w)
+        point = point if point.value < best.point.value else best.point
+        slopes, dual = best.slopes, best.dual
+        if system.bounds[1] > dual:
+            slopes, dual = system.slopes, system.bounds[1]
+        solved = point.value - dual <= tol * point.value
+        return Restricted(point, slopes, dual, solved, best.stalled and not solved)
+
+
+def dense_columns(block: Columns) -> FloatArray:
+    """``X_S`` as an array of shape (n_samples, n_columns), column by column."""
+    design, parts = block.as_design(), []
+    for start in range(0, block.n_columns, COLUMNS_AT_ONCE):
+        columns = np.arange(start, min(start + COLUMNS_AT_ONCE, block.n_columns))
+        part = design.columns(columns)
+        parts.append(np.column_stack([part.scores(unit) for unit in np.eye(columns.size)]))
+    return np.hstack(parts) if parts else np.zeros((design.n_samples, 0))
