@@ -57,7 +57,7 @@ def make_data(seed, n_samples=30, n_features=10, n_informative=3, noise=0.7):
     return X, y
 
 
-def norm_squared(w, budget, groups=None, always=(), excluded=()):
+def norm_squared(w, budget, groups=None, always_features=(), excluded_features=()):
     """``min_d sum w^2/d`` by bisection on t in ``d = min(1, z/t)``, ``sum d = B``."""
     w = np.asarray(w, dtype=float)
     if np.any(w[list(excluded)]):
@@ -75,13 +75,13 @@ def norm_squared(w, budget, groups=None, always=(), excluded=()):
     return outside + float(np.sum(z[used] ** 2 / np.minimum(1, z[used] / high)))
 
 
-def dual_norm_squared(c, budget, groups=None, always=(), excluded=()):
+def dual_norm_squared(c, budget, groups=None, always_features=(), excluded_features=()):
     """The sum of the B largest unit sums of squares, and of the columns that are always in."""
     sums = [np.sum(c[unit] ** 2) for unit in units_of(c.size, groups, always, excluded)]
     return sum(sorted(sums)[-budget:]) + float(np.sum(c[list(always)] ** 2))
 
 
-def units_of(n_features, groups=None, always=(), excluded=()):
+def units_of(n_features, groups=None, always_features=(), excluded_features=()):
     """The column numbers of each unit that the budget counts."""
     groups = np.arange(n_features) if groups is None else np.asarray(groups)
     free = np.setdiff1d(np.arange(n_features), [*always, *excluded])
@@ -139,7 +139,7 @@ def clarabel_solve(P, q, blocks, tol=1e-10):
     return np.array(answer.x), answer.obj_val
 
 
-def optimum(cuts, losses, C, budget, groups=None, always=(), excluded=()):
+def optimum(cuts, losses, C, budget, groups=None, always_features=(), excluded_features=()):
     """``min_w 1/2 ||w||_B^2 + C max(0, max_k q_k - <a_k, w>)``, in (w, s, d, xi); value and w."""
     n_cuts, m = cuts.shape
     units = units_of(m, groups, always, excluded)
@@ -174,7 +174,15 @@ def objective(cuts, losses, w, C, budget, **sets):
     return 0.5 * norm_squared(w, budget, **sets) + C * risk
 
 
-def enumerated(X, y, measure, intercept=0.0, always=(), excluded=(), feature_groups=None):
+def enumerated(
+    X,
+    y,
+    measure,
+    intercept_scaling=0.0,
+    always_features=(),
+    excluded_features=(),
+    feature_groups=None,
+):
     """All cuts on all columns, their losses, and the column sets with the constant column in."""
     deltas, losses = every_cut(measure, y)
     sets = {"always": list(always), "excluded": list(excluded), "groups": feature_groups}
@@ -188,7 +196,7 @@ def enumerated(X, y, measure, intercept=0.0, always=(), excluded=(), feature_gro
 
 def recheck(X, y, result, **arguments):
     """The certificate of a result of ``solve`` with the same arguments."""
-    return certify(X, y, result.w, result.dual_point, bias=result.intercept, **arguments)
+    return certify(X, y, result.w, result.dual_point, intercept=result.intercept, **arguments)
 
 
 @pytest.fixture(scope="session")

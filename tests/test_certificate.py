@@ -41,7 +41,7 @@ def test_numbers_equal_brute_force(data, brute, measure, columns, seed):
         bias = 0.8
         full = np.append(w, bias / columns["intercept"])
     point, chosen = some_dual_point(brute, measure, y, C, seed)
-    check = certify(X, y, w, point, measure=measure, budget=budget, C=C, bias=bias, **columns)
+    check = certify(X, y, w, point, measure=measure, budget=budget, C=C, intercept=bias, **columns)
     primal = brute.objective(cuts, losses, full, C, budget, **sets)
     assert check.primal == pytest.approx(primal, rel=1e-10)
     c = cuts[chosen].T @ point.alpha
@@ -99,7 +99,7 @@ def test_labels_and_columns_are_read_as_in_solve(data):
     }
     result = solve(X, y > 0, tol=1e-3, **arguments)
     check = certify(
-        X, (y > 0).astype(int), result.w, result.dual_point, bias=result.intercept, **arguments
+        X, (y > 0).astype(int), result.w, result.dual_point, intercept=result.intercept, **arguments
     )
     assert check.primal == pytest.approx(result.primal, rel=1e-9)
     assert check.dual == pytest.approx(result.dual, rel=1e-9)
@@ -191,12 +191,14 @@ class TestRefusals:
             self.certify(good, w=w)
 
     def test_a_bias_without_an_intercept(self, good):
-        with pytest.raises(ValueError, match=r"bias=0\.5 needs the value of the constant column"):
-            self.certify(good, bias=0.5)
+        with pytest.raises(
+            ValueError, match=r"intercept=0\.5 needs the value of the constant column"
+        ):
+            self.certify(good, intercept=0.5)
 
     def test_weight_on_an_excluded_column_is_infinitely_bad(self, good):
         w = np.ones(10)
-        assert self.certify(good, w=w, excluded=[3]).primal == np.inf
+        assert self.certify(good, w=w, excluded_features=[3]).primal == np.inf
 
     @pytest.mark.parametrize(
         ("changes", "message"),

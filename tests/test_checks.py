@@ -289,14 +289,19 @@ class TestProblem:
         problem = check_problem(
             design,
             self.y,
-            **arguments(intercept=2.0, always=[0], excluded=[4], feature_groups=[9, 3, 3, 2, 1]),
+            **arguments(
+                intercept_scaling=2.0,
+                always_features=[0],
+                excluded_features=[4],
+                feature_groups=[9, 3, 3, 2, 1],
+            ),
         )
         norm = BudgetNorm(
             problem.budget,
             design.n_columns,
-            always=problem.always,
-            excluded=problem.excluded,
-            groups=problem.groups,
+            always_features=problem.always,
+            excluded_features=problem.excluded,
+            feature_groups=problem.groups,
         )
         assert_array_equal(norm.unit_of, [-1, 0, 0, 1, -2, -1])
 
@@ -319,7 +324,7 @@ class TestProblem:
             assert check_problem(design, self.y, **arguments(**changes, budget=9)).budget == n_units
 
     def test_everything_always_in_needs_no_warning(self):
-        problem = check_problem(as_design(self.X), self.y, **arguments(always=range(5)))
+        problem = check_problem(as_design(self.X), self.y, **arguments(always_features=range(5)))
         assert problem.budget == 2
 
     @pytest.mark.parametrize(

@@ -259,7 +259,7 @@ class TestFitted:
 
     def test_everything_always_in(self, case, certified):
         X, y = case
-        result = self.check(certified, X, y, "bundle", always=range(10))
+        result = self.check(certified, X, y, "bundle", always_features=range(10))
         plain = self.check(certified, X, y, "bundle", budget=10)
         assert max(result.dual, plain.dual) <= min(result.primal, plain.primal) * (1 + 1e-9)
 

@@ -111,7 +111,9 @@ def test_padding_with_useless_columns(case, solver):
     X, y = case
     padded = fit(np.hstack([np.zeros((30, 4)), X, np.zeros((30, 3))]), y, solver=solver)
     assert_same_optimum(fit(X, y, solver=solver), padded)
-    assert_same_optimum(fit(X[:, 2:], y, solver=solver), fit(X, y, excluded=[0, 1], solver=solver))
+    assert_same_optimum(
+        fit(X[:, 2:], y, solver=solver), fit(X, y, excluded_features=[0, 1], solver=solver)
+    )
 
 
 def test_a_rotation_within_a_group(case):
@@ -170,8 +172,8 @@ def forms(X):
 def test_sparse_and_dense_give_one_optimum(case, form, intercept):
     X, y = case
     X = np.where(np.abs(X) > 0.5, X, 0.0)
-    dense = fit(X, y, intercept=intercept)
-    other = fit(forms(X)[form], y, intercept=intercept)
+    dense = fit(X, y, intercept_scaling=intercept)
+    other = fit(forms(X)[form], y, intercept_scaling=intercept)
     assert_same_optimum(dense, other)
     assert_allclose(other.w, dense.w, atol=0.05 * np.abs(dense.w).max())
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from scoresieve.loss_certificate import certify_loss
+from scoresieve import certify, solve
 from scoresieve.losses import (
     EpsilonInsensitive,
     Hinge,
@@ -17,8 +17,7 @@ from scoresieve.losses import (
     Squared,
     SquaredHinge,
 )
-from scoresieve.solvers.loss_api import solve_loss
-from scoresieve.solvers.loss_problem import LossDualPoint
+from scoresieve.risks import Slopes
 
 #: Losses and conjugates at (y, s) and (y, u), written out one example at a time.
 FORMULAS = {
@@ -56,8 +55,8 @@ def make(loss):
 def test_bounds_are_recomputed_from_the_data(loss, columns, brute):
     X, y, weights = make(loss)
     arguments = {"loss": loss, "budget": 2, "C": 1.5, "sample_weight": weights, **columns}
-    result = solve_loss(X, y, tol=0.05, **arguments)
-    check = certify_loss(X, y, result.w, result.dual_point, bias=result.intercept, **arguments)
+    result = solve(X, y, tol=0.05, **arguments)
+    check = certify(X, y, result.w, result.dual_point, intercept=result.intercept, **arguments)
     sets = {
         "always": list(columns.get("always", [])),
         "excluded": columns.get("excluded", []),
@@ -87,13 +86,13 @@ def test_bounds_are_recomputed_from_the_data(loss, columns, brute):
 @every_loss
 def test_any_slopes_and_weights_bound_the_optimum(loss):
     X, y, _ = make(loss)
-    optimum = solve_loss(X, y, loss=loss, budget=3, C=1.0, tol=1e-4)
+    optimum = solve(X, y, loss=loss, budget=3, C=1.0, tol=1e-4)
     rng = np.random.default_rng(1)
     low, high = loss.slope_range(y)
     for _ in range(20):
         slopes = np.clip(rng.normal(size=30), low, high)
-        point = LossDualPoint(rng.random() * slopes)
-        check = certify_loss(X, y, rng.normal(size=10), point, loss=loss, budget=3, C=1.0)
+        point = Slopes(rng.random() * slopes)
+        check = certify(X, y, rng.normal(size=10), point, loss=loss, budget=3, C=1.0)
         assert check.dual <= optimum.primal
         assert check.primal >= optimum.dual
 
@@ -102,13 +101,13 @@ class TestRefusals:
     @pytest.fixture
     def good(self):
         X, y, _ = make(Logistic())
-        return X, y, solve_loss(X, y, loss="logistic", budget=3, C=1.0)
+        return X, y, solve(X, y, loss="logistic", budget=3, C=1.0)
 
     def certify(self, good, slopes=None, w=None, **changes):
         X, y, result = good
-        point = result.dual_point if slopes is None else LossDualPoint(slopes)
+        point = result.dual_point if slopes is None else Slopes(slopes)
         arguments = {"loss": "logistic", "budget": 3, "C": 1.0} | changes
-        return certify_loss(X, y, result.w if w is None else w, point, **arguments)
+        return certify(X, y, result.w if w is None else w, point, **arguments)
 
     def test_the_good_one_passes(self, good):
         assert self.certify(good).gap <= 0.01
@@ -140,10 +139,10 @@ class TestRefusals:
             self.certify(good, w=good[2].w[:9])
 
     def test_weight_on_an_excluded_column_is_infinitely_bad(self, good):
-        assert self.certify(good, w=np.ones(10), excluded=[3]).primal == np.inf
+        assert self.certify(good, w=np.ones(10), excluded_features=[3]).primal == np.inf
 
     def test_a_dual_point_of_another_result_still_bounds(self, good):
         X, y, result = good
-        other = replace(result, dual_point=LossDualPoint(np.zeros(30)))
-        check = certify_loss(X, y, other.w, other.dual_point, loss="logistic", budget=3, C=1.0)
+        other = replace(result, dual_point=Slopes(np.zeros(30)))
+        check = certify(X, y, other.w, other.dual_point, loss="logistic", budget=3, C=1.0)
         assert (check.dual, check.gap) == (0.0, 1.0)

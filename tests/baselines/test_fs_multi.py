@@ -30,7 +30,7 @@ def test_it_has_the_optimum_of_the_bundle(data, measure, intercept):
     problem = {"measure": measure, "budget": 3, "C": 0.3}
     model = FSMulti(fit_intercept=intercept, tol=0.02, inner_tol=0.002, max_groups=100, **problem)
     model.fit(X, y)
-    bundle = solve(X, y, tol=0.02, intercept=float(intercept), **problem)
+    bundle = solve(X, y, tol=0.02, intercept_scaling=float(intercept), **problem)
     assert max(model.dual_[0], bundle.dual) <= min(model.primal_[0], bundle.primal) * (1 + 1e-9)
     assert model.certify(X, y).gap <= 0.02
 
@@ -48,7 +48,7 @@ def test_the_authors_program_on_tiny(reference, measure, budget, c):
         for e in reference.entries("authors", "tiny")
         if (e["measure"], e["budget"]) == (measure, budget) and e["C"] == pytest.approx(model.C_[0])
     )
-    assert model.dual_gap_[0] <= 0.03
+    assert model.gap_[0] <= 0.03
     assert model.dual_[0] <= entry["upper"] * (1 + 1e-6)
     assert model.primal_[0] >= entry["lower"] * (1 - 1e-6)
     assert model.primal_[0] <= entry["upper"] / (1 - 0.03)
@@ -63,7 +63,7 @@ def test_one_group_is_the_B_most_violated_columns(data):
     top = np.argsort(-np.abs(X.T @ cut.delta))[:6]
     assert np.isin(model.support_, top).all()
     assert model.status_ == [Status.MAX_ITER]
-    assert 0.1 < model.dual_gap_[0] == pytest.approx(model.certify(X, y).gap)
+    assert 0.1 < model.gap_[0] == pytest.approx(model.certify(X, y).gap)
 
 
 def test_more_groups_come_closer(data):
@@ -74,7 +74,7 @@ def test_more_groups_come_closer(data):
         with pytest.warns(ConvergenceWarning, match=f"max_groups={max_groups} "):
             model.fit(X, y)
         primal.append(model.primal_[0])
-        gaps.append(model.dual_gap_[0])
+        gaps.append(model.gap_[0])
     assert primal[0] > primal[1] > primal[2]
     assert gaps[0] > gaps[2]
 
@@ -85,14 +85,14 @@ def test_a_coarse_inner_layer_takes_fewer_steps(data):
     coarse = FSMulti(inner_tol=0.29, **problem).fit(X, y)
     fine = FSMulti(inner_tol=1e-4, **problem).fit(X, y)
     assert coarse.n_iter_[0] < fine.n_iter_[0]
-    assert fine.dual_gap_[0] < 1e-3 < coarse.dual_gap_[0]
+    assert fine.gap_[0] < 1e-3 < coarse.gap_[0]
 
 
 @pytest.mark.parametrize(("n_features", "n_kept"), [(60, 50), (20, 20)])
 def test_the_budget_is_fifty_by_default(data, n_features, n_kept):
     X, y = data(5, n_features=n_features)
     assert FSMulti()._budget(n_features) == n_kept
-    assert FSMulti(C=0.05).fit(X, y).dual_gap_[0] <= 0.1
+    assert FSMulti(C=0.05).fit(X, y).gap_[0] <= 0.1
 
 
 @pytest.mark.parametrize(

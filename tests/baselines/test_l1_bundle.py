@@ -93,7 +93,7 @@ def test_it_says_so_when_it_does_not_converge(data):
     with pytest.warns(ConvergenceWarning, match=r"certified gap is .* Stopped at max_iter"):
         model = L1BundleSVM("f1", C=5.0, tol=0.01, max_iter=5).fit(X, y)
     assert model.status_[0] is Status.MAX_ITER
-    assert model.dual_gap_[0] > 0.01
+    assert model.gap_[0] > 0.01
     with pytest.warns(ConvergenceWarning, match="Stopped at max_time"):
         model = L1BundleSVM("f1", C=5.0, tol=0.01, max_time=1e-9).fit(X, y)
     assert model.status_[0] is Status.MAX_TIME
@@ -129,7 +129,7 @@ def test_sparse_columns_enter_when_they_are_needed():
     X[:, 5] = 0.1
     model = L1BundleSVM("f1", C=0.5, tol=0.05, max_time=30).fit(X.tocsr(), y)
     assert 999_999 in model.support_
-    assert model.dual_gap_[0] <= 0.05
+    assert model.gap_[0] <= 0.05
     assert model.history_[0][-1].n_working < 1000
 
 

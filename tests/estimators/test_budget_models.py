@@ -1,4 +1,4 @@
-"""``BudgetClassifier``, ``BudgetRegressor`` and ``loss_budget_path``."""
+"""``BudgetClassifier``, ``BudgetRegressor`` and ``budget_path``."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC, LinearSVR
 
-from scoresieve import BudgetClassifier, BudgetRegressor, Status, loss_budget_path
+from scoresieve import BudgetClassifier, BudgetRegressor, Status, budget_path
 from scoresieve.losses import Huber, HuberHinge, get_loss
 
 CLASSIFIERS = ["squared_hinge", "hinge", "logistic", "huber_hinge"]
@@ -86,13 +86,13 @@ def test_certificates_of_classifiers(binary, three_classes, indicators, loss, ha
         model = BudgetClassifier(loss, **size).fit(X, y, sample_weight=weights)
         checks = model.certify(X, y, sample_weight=weights)
         checks = checks if isinstance(checks, list) else [checks]
-        assert_allclose([check.gap for check in checks], model.dual_gap_, atol=1e-9)
+        assert_allclose([check.gap for check in checks], model.gap_, atol=1e-9)
         assert_allclose([check.primal for check in checks], model.primal_, rtol=1e-9)
         if hard:
             assert max(support.size for support in model.supports_) <= 3
-            assert_array_equal(model.l0_gap_, model.dual_gap_)
+            assert_array_equal(model.l0_gap_, model.gap_)
         else:
-            assert np.all(model.dual_gap_ <= 0.01)
+            assert np.all(model.gap_ <= 0.01)
             assert not hasattr(model, "l0_gap_")
 
 
@@ -104,12 +104,12 @@ def test_certificates_of_regressors(real, loss, hard):
     weights = np.random.default_rng(0).uniform(0.5, 2.0, size=len(y))
     model = BudgetRegressor(loss, **size).fit(X, y, sample_weight=weights)
     check = model.certify(X, y, sample_weight=weights)
-    assert check.gap == pytest.approx(model.dual_gap_, abs=1e-9)
+    assert check.gap == pytest.approx(model.gap_, abs=1e-9)
     assert {2, 5} <= set(model.support_)
     assert model.score(X, y) > 0.99
     if hard:
         assert_array_equal(model.support_, [2, 5])
-        assert model.l0_gap_ == model.dual_gap_
+        assert model.l0_gap_ == model.gap_
 
 
 @pytest.mark.parametrize("loss", ["squared_hinge", "logistic", "hinge", "squared", "huber"])
@@ -159,7 +159,7 @@ def test_the_path_is_as_good_as_single_fits(binary, real, loss):
     is_regression = get_loss(loss).task == "regression"
     X, y = real if is_regression else binary
     kind = BudgetRegressor if is_regression else BudgetClassifier
-    path = loss_budget_path(X, y, [2, 8, 4, 20], loss=loss, tol=1e-3)
+    path = budget_path(X, y, [2, 8, 4, 20], loss=loss, tol=1e-3)
     assert np.all(path.gap <= 1e-3)
     for budget, primal, dual in zip([2, 8, 4, 20], path.primal, path.dual, strict=True):
         alone = kind(loss, budget=budget, tol=1e-3).fit(X, y)
@@ -188,14 +188,14 @@ def test_always_excluded_and_groups(real):
     assert 0 in model.support_
     assert 5 not in model.support_
     assert np.unique(groups[np.setdiff1d(model.support_, [0, 1])]).size <= 2
-    assert model.certify(X, y).gap == pytest.approx(model.dual_gap_, abs=1e-9)
+    assert model.certify(X, y).gap == pytest.approx(model.gap_, abs=1e-9)
 
 
 def test_losses_with_settings(binary, real):
     small = BudgetClassifier(HuberHinge(delta=0.1), budget=3).fit(*binary)
     assert small.loss_ == HuberHinge(delta=0.1)
     assert small.primal_ != BudgetClassifier("huber_hinge", budget=3).fit(*binary).primal_
-    assert BudgetRegressor(Huber(epsilon=0.5), budget=3).fit(*real).dual_gap_ <= 0.01
+    assert BudgetRegressor(Huber(epsilon=0.5), budget=3).fit(*real).gap_ <= 0.01
 
 
 @pytest.mark.parametrize("loss", ["squared_hinge", "hinge", "logistic"])
@@ -204,7 +204,7 @@ def test_warm_starts(binary, loss):
     model = BudgetClassifier(loss, budget=3, warm_start=True, tol=1e-4).fit(X, y)
     cold = model.n_iter_[0]
     again = model.fit(X, y)
-    assert np.all(again.dual_gap_ <= 1e-4)
+    assert np.all(again.gap_ <= 1e-4)
     assert again.n_iter_[0] <= cold
     model.set_params(excluded_features=[0]).fit(X, y)
     assert model.coef_[0, 0] == 0.0
@@ -298,4 +298,4 @@ def test_errors_of_the_regressor(real):
     with pytest.raises(ValueError, match="inconsistent numbers of samples"):
         BudgetRegressor().fit(X, y[:10])
     with pytest.raises(ValueError, match="y has 3 classes; a path is for two"):
-        loss_budget_path(X, np.arange(80) % 3, [2])
+        budget_path(X, np.arange(80) % 3, [2])

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
+from scoresieve.estimators._inputs import resolve_budget, resolve_columns, resolve_groups
 from sklearn.exceptions import DataConversionWarning
 
 from scoresieve import MeasureSVC
-from scoresieve.estimators._inputs import resolve_budget, resolve_columns, resolve_groups
-from scoresieve.estimators._targets import read_targets, same_labels
+from scoresieve.estimators.targets import read_targets, same_labels
 
 NAMES = np.array(["age", "height", "weight", "pulse"], dtype=object)
 

@@ -26,13 +26,15 @@ def signs(y, label):
 def test_it_is_the_model_of_solve(binary):
     X, y = binary
     model = MeasureSVC("f1", budget=3, C=2.0, intercept_scaling=2.0, tol=0.01).fit(X, y)
-    result = solve(X, signs(y, "yes"), measure="f1", budget=3, C=2.0, intercept=2.0, tol=0.01)
+    result = solve(
+        X, signs(y, "yes"), measure="f1", budget=3, C=2.0, intercept_scaling=2.0, tol=0.01
+    )
     assert_array_equal(model.coef_, [result.w])
     assert_array_equal(model.intercept_, [result.intercept])
     assert_array_equal(model.support_, result.support)
     assert_array_equal(model.support_, model.supports_[0])
     assert model.n_features_selected_ == result.support.size
-    assert (model.primal_, model.dual_, model.dual_gap_) == (
+    assert (model.primal_, model.dual_, model.gap_) == (
         result.primal,
         result.dual,
         result.gap,
@@ -59,7 +61,7 @@ def test_the_other_class_can_be_the_positive_one(binary):
     """The decision still speaks for classes_[1], the measure is that of pos_label."""
     X, y = binary
     model = MeasureSVC(budget=5, C=2.0, pos_label="no").fit(X, y)
-    result = solve(X, signs(y, "no"), measure="f1", budget=5, C=2.0, intercept=1.0)
+    result = solve(X, signs(y, "no"), measure="f1", budget=5, C=2.0, intercept_scaling=1.0)
     assert_array_equal(model.classes_, ["no", "yes"])
     assert_array_equal(model.coef_, [-result.w])
     assert_array_equal(model.intercept_, [-result.intercept])
@@ -84,7 +86,7 @@ def test_several_classes_are_separate_binary_fits(three_classes):
     assert_array_equal(model.classes_, [3, 5, 8])
     assert_array_equal(model.coef_, np.vstack([single.coef_ for single in singles]))
     assert_array_equal(model.intercept_, np.concatenate([s.intercept_ for s in singles]))
-    for name in ("primal_", "dual_", "dual_gap_", "n_iter_"):
+    for name in ("primal_", "dual_", "gap_", "n_iter_"):
         assert_array_equal(getattr(model, name), np.ravel([getattr(s, name) for s in singles]))
     for support, single in zip(model.supports_, singles, strict=True):
         assert_array_equal(support, single.support_)
@@ -216,7 +218,7 @@ def test_certificates_are_those_of_certify(three_classes):
         assert_allclose(certificate.dual, model.dual_[c], rtol=1e-9)
         assert certificate.gap <= 0.02
     model.set_params(C=100.0, budget=7, measure="f1").sparsify()
-    assert model.certify(X, y)[0].gap == pytest.approx(model.dual_gap_[0])
+    assert model.certify(X, y)[0].gap == pytest.approx(model.gap_[0])
     with pytest.raises(ValueError, match="dual_point"):
         model.certify(X[:50], y[:50])
 
@@ -227,7 +229,7 @@ def test_warm_start_needs_fewer_rounds(binary):
     model = MeasureSVC(budget=3, C=1.8, tol=1e-3, warm_start=True).fit(X, y)
     model.set_params(C=2.0).fit(X, y)
     assert model.n_iter_[0] < cold.n_iter_[0]
-    assert model.dual_gap_[0] <= 1e-3
+    assert model.gap_[0] <= 1e-3
     assert model.primal_[0] == pytest.approx(cold.primal_[0], rel=2e-3)
     model.set_params(excluded_features=[0], fit_intercept=False).fit(X, y)
     assert model.coef_[0, 0] == 0.0
@@ -256,7 +258,7 @@ def test_stopping_early_warns_with_the_gap(binary):
     with pytest.warns(ConvergenceWarning, match=r"'yes'.*gap is 0\.\d+ and tol=0.0001.*max_iter"):
         model = MeasureSVC(budget=3, C=2.0, tol=1e-4, max_iter=2).fit(X, y)
     assert model.status_ == [Status.MAX_ITER]
-    assert model.dual_gap_[0] > 1e-4
+    assert model.gap_[0] > 1e-4
     with pytest.warns(ConvergenceWarning, match="max_time"):
         MeasureSVC(C=2.0, tol=1e-4, max_time=1e-9).fit(X, y)
 
@@ -376,14 +378,14 @@ def test_certify_from_the_attributes(binary):
     """Whoever has the fitted numbers can call ``certify`` without the estimator."""
     X, y = binary
     model = MeasureSVC(budget=3, C=2.0).fit(X, y)
-    result = solve(X, signs(y, "yes"), measure="f1", budget=3, C=2.0, intercept=1.0)
+    result = solve(X, signs(y, "yes"), measure="f1", budget=3, C=2.0, intercept_scaling=1.0)
     arguments = {"measure": model.measure_, "budget": model.budget_, "C": 2.0, "intercept": 1.0}
     check = certify(
         X,
         signs(y, "yes"),
         model.coef_[0],
         result.dual_point,
-        bias=model.intercept_[0],
+        intercept=model.intercept_[0],
         **arguments,
     )
     assert check == model.certify(X, y)

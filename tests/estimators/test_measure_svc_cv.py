@@ -26,7 +26,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from scoresieve import MeasureSVC, MeasureSVCCV
-from scoresieve.estimators._model_choice import choose, default_budgets
+from scoresieve.estimators.selection.choice import choose, default_budgets
 from scoresieve.solvers.path import solve_path
 
 GRID = {"budgets": [3, 1, 8], "Cs": [5.0, 0.5], "cv": 3, "tol": 0.2}
@@ -177,7 +177,7 @@ def test_the_final_model_is_that_of_all_rows(binary, fitted):
     plain = MeasureSVC(**fitted.best_params_, tol=0.2).fit(X, y)
     assert fitted.C_ == fitted.best_params_["C"] == fitted.estimator_.C
     assert fitted.budget_ == fitted.best_params_["budget"]
-    for name in ("coef_", "intercept_", "classes_", "support_", "dual_gap_", "primal_", "n_iter_"):
+    for name in ("coef_", "intercept_", "classes_", "support_", "gap_", "primal_", "n_iter_"):
         assert_array_equal(getattr(fitted, name), getattr(plain, name))
     assert fitted.status_ == plain.status_
     assert fitted.certify(X, y) == plain.certify(X, y)

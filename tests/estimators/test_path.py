@@ -69,7 +69,7 @@ def test_scores_are_high_for_the_positive_class(binary):
 def test_pos_label_chooses_the_positive_class(binary, signs):
     X, y = binary
     path = budget_path(X, y, [3], C=0.5, pos_label="no")
-    (expected,) = solve_path(X, -signs[1], [3], measure="f1", C=0.5, intercept=1.0)
+    (expected,) = solve_path(X, -signs[1], [3], measure="f1", C=0.5, intercept_scaling=1.0)
     assert_array_equal(path.coefs.toarray()[0], expected.w)
     assert path.pos_label == "no"
     with pytest.raises(ValueError, match="pos_label='maybe' is not a label of y"):

@@ -28,7 +28,8 @@ from sklearn.exceptions import NotFittedError
 
 import scoresieve
 from scoresieve import MeasureSVC, load
-from scoresieve.estimators import _model_file, _persistence
+from scoresieve.estimators.persistence import file as _model_file
+from scoresieve.estimators.persistence import saving as _persistence
 from scoresieve.measures import (
     PRBEP,
     ROCAUC,

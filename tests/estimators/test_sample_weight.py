@@ -10,7 +10,7 @@ from sklearn.metrics import accuracy_score, roc_auc_score
 from sklearn.model_selection import GridSearchCV
 
 from scoresieve import MeasureSVC, budget_path
-from scoresieve.estimators._decision import top_threshold
+from scoresieve.estimators.decision import top_threshold
 
 ANY_WEIGHTS = ["accuracy", "balanced_accuracy", "roc_auc"]
 WHOLE_WEIGHTS = ["f1", "prec@20", "rec@2p", "prbep", "average_precision"]
@@ -36,7 +36,7 @@ def test_whole_weights_are_repeated_rows(binary, measure, hard):
     score = model.score(X, y, sample_weight=weights)
     assert score == pytest.approx(model.score(X[rows], y[rows]), abs=1e-12)
     certificate = model.certify(X, y, sample_weight=weights)
-    assert certificate.gap == pytest.approx(model.dual_gap_[0], abs=1e-9)
+    assert certificate.gap == pytest.approx(model.gap_[0], abs=1e-9)
 
 
 @pytest.mark.parametrize("measure", ["f1", "roc_auc"])
@@ -48,7 +48,7 @@ def test_several_classes_and_indicator_matrices(three_classes, indicators, measu
         assert_allclose(model.primal_, repeated.primal_, rtol=1e-4)
         score = model.score(X, y, sample_weight=weights)
         assert score == pytest.approx(model.score(X[rows], y[rows]), abs=1e-12)
-        for one, gap in zip(model.certify(X, y, weights), model.dual_gap_, strict=True):
+        for one, gap in zip(model.certify(X, y, weights), model.gap_, strict=True):
             assert one.gap == pytest.approx(gap, abs=1e-9)
 
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from scoresieve.measures import get_measure
-from scoresieve.measures._alarms import count_intervals, interval_of_ratio
-from scoresieve.measures._ordered import OrderedClasses, stable_order
+from scoresieve.measures.contingency import OrderedClasses, stable_order
+from scoresieve.measures.fractional import count_intervals, interval_of_ratio
 
 NAMES = ["f1", "f3", "f0.5", "f0.1", "jaccard", "precision@recall>=0.3", "precision@recall>=1"]
 

@@ -188,7 +188,7 @@ def test_certificates_come_from_the_bags(bags, labels):
     certificates = certificates if isinstance(certificates, list) else [certificates]
     assert_allclose([each.primal for each in certificates], model.primal_, rtol=1e-9)
     assert_allclose([each.dual for each in certificates], model.dual_, rtol=1e-9)
-    assert np.all(model.dual_gap_ <= 0.1)
+    assert np.all(model.gap_ <= 0.1)
 
 
 def test_the_other_class_may_be_the_positive_one(bags, binary):

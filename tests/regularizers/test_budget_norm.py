@@ -32,8 +32,8 @@ def norms(draw, max_features=10):
     return BudgetNorm(
         draw(st.integers(1, n + 1)),
         n,
-        always=np.flatnonzero(status == ALWAYS),
-        excluded=np.flatnonzero(status == EXCLUDED),
+        always_features=np.flatnonzero(status == ALWAYS),
+        excluded_features=np.flatnonzero(status == EXCLUDED),
         groups=groups if grouped else None,
     )
 
@@ -224,14 +224,14 @@ def test_prox_with_numbers_that_differ_by_hundreds_of_digits():
 
 
 def test_excluded_columns_make_the_norm_infinite():
-    norm = BudgetNorm(1, 3, excluded=[1])
+    norm = BudgetNorm(1, 3, excluded_features=[1])
     assert norm.value_squared([1.0, 0.0, 2.0]) == pytest.approx(9.0)
     assert norm.value_squared([1.0, 1e-30, 2.0]) == np.inf
     assert norm.dual_squared([1.0, 100.0, 2.0]) == 4.0
 
 
 def test_always_columns_are_outside_the_budget():
-    norm = BudgetNorm(1, 3, always=[2])
+    norm = BudgetNorm(1, 3, always_features=[2])
     assert norm.value_squared([1.0, 2.0, 3.0]) == pytest.approx(9.0 + 9.0)
     assert norm.dual_squared([1.0, 2.0, 3.0]) == pytest.approx(4.0 + 9.0)
     assert_array_equal(norm.top_columns([1.0, 2.0, 3.0]), [1])
@@ -239,7 +239,13 @@ def test_always_columns_are_outside_the_budget():
 
 
 def test_numbering_of_units():
-    norm = BudgetNorm(2, 8, always=[7], excluded=[4, 2], groups=[50, -3, 9, 50, 9, 1, -3, 8])
+    norm = BudgetNorm(
+        2,
+        8,
+        always_features=[7],
+        excluded_features=[4, 2],
+        feature_groups=[50, -3, 9, 50, 9, 1, -3, 8],
+    )
     assert_array_equal(norm.unit_of, [0, 1, -2, 0, -2, 2, 1, -1])
     assert norm.unit_of.dtype == np.int64
     assert (norm.n_units, norm.has_groups, norm.budget, norm.n_features) == (3, True, 2, 8)
@@ -248,11 +254,11 @@ def test_numbering_of_units():
     cut = norm.restrict([1, 3, 7])
     assert_array_equal(cut.unit_of, [0, 1, -1])
     assert not cut.has_groups
-    assert BudgetNorm(2, 3, groups=[5, 4, 6]).has_groups is False
+    assert BudgetNorm(2, 3, feature_groups=[5, 4, 6]).has_groups is False
 
 
 def test_restricting_to_outside_columns_leaves_no_units():
-    norm = BudgetNorm(2, 4, always=[0], excluded=[3]).restrict([0, 3])
+    norm = BudgetNorm(2, 4, always_features=[0], excluded_features=[3]).restrict([0, 3])
     assert norm.n_units == 0
     assert norm.value_squared([2.0, 0.0]) == 4.0
     assert norm.dual_squared([2.0, 9.0]) == 4.0
@@ -262,7 +268,7 @@ def test_restricting_to_outside_columns_leaves_no_units():
 
 
 def test_with_budget_keeps_the_units():
-    norm = BudgetNorm(1, 3, groups=[0, 0, 1])
+    norm = BudgetNorm(1, 3, feature_groups=[0, 0, 1])
     assert norm.with_budget(2).value_squared([1.0, 2.0, 3.0]) == pytest.approx(14.0)
     assert norm.budget == 1
     with pytest.raises(ValueError, match="budget must be an integer of at least 1; got 0"):
@@ -270,7 +276,7 @@ def test_with_budget_keeps_the_units():
 
 
 def test_instances_are_immutable_and_can_be_copied():
-    norm = BudgetNorm(2, 4, always=[3])
+    norm = BudgetNorm(2, 4, always_features=[3])
     with pytest.raises(FrozenInstanceError):
         norm.budget = 3
     with pytest.raises(ValueError, match="read-only"):
@@ -295,7 +301,7 @@ def test_memory_of_the_pass_over_all_columns():
     """The calls made with m in the millions need at most three vectors of length m."""
     m = 400_000
     c = np.random.default_rng(0).standard_normal(m)
-    norm = BudgetNorm(50, m, always=[m - 1])
+    norm = BudgetNorm(50, m, always_features=[m - 1])
     for call in (norm.dual_squared, norm.top_columns, norm.value_squared):
         tracemalloc.start()
         call(c)

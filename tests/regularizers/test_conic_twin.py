@@ -96,12 +96,16 @@ def cases():
         for budget in (1, 2, 4, 8, 9):
             yield pytest.param(BudgetNorm(budget, 9), vector, id=f"{name}-B{budget}")
         for budget in (1, 3, 5):
-            norm = BudgetNorm(budget, 9, groups=groups)
+            norm = BudgetNorm(budget, 9, feature_groups=groups)
             yield pytest.param(norm, vector, id=f"{name}-groups-B{budget}")
-        norm = BudgetNorm(2, 9, groups=groups, always=[0, 1], excluded=[5])
+        norm = BudgetNorm(
+            2, 9, feature_groups=groups, always_features=[0, 1], excluded_features=[5]
+        )
         yield pytest.param(norm, vector, id=f"{name}-all")
         yield pytest.param(
-            BudgetNorm(3, 9, always=[8], excluded=[1, 2]), vector, id=f"{name}-outside"
+            BudgetNorm(3, 9, always_features=[8], excluded_features=[1, 2]),
+            vector,
+            id=f"{name}-outside",
         )
 
 

@@ -156,7 +156,7 @@ def test_wide_data_of_any_C(data, certified, C):
 
 def test_planted_features_are_found(data):
     X, y = data(4, n_samples=200, n_features=100, noise=0.1)
-    result = solve(X, y, measure="f1", budget=3, C=10.0, intercept=1.0, tol=0.01)
+    result = solve(X, y, measure="f1", budget=3, C=10.0, intercept_scaling=1.0, tol=0.01)
     assert_array_equal(np.sort(np.argsort(-np.abs(result.w))[:3]), [0, 1, 2])
 
 

@@ -11,8 +11,8 @@ from scipy.optimize import LinearConstraint, minimize
 
 from scoresieve.regularizers import BudgetNorm
 from scoresieve.solvers import conic
+from scoresieve.solvers.bundle.scaled import MasterProblem
 from scoresieve.solvers.conic import solve_group_qcqp, solve_master_conic
-from scoresieve.solvers.master import MasterProblem
 
 
 def random_groups(seed, n_cuts=6, n_groups=4, n_columns=10, size=3):

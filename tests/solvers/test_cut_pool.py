@@ -12,7 +12,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scoresieve.design import as_design
 from scoresieve.measures import Cut, get_measure
 from scoresieve.regularizers import BudgetNorm
-from scoresieve.solvers.cut_pool import CutPool
+from scoresieve.solvers.bundle.cut_pool import CutPool
 from scoresieve.solvers.problem import Problem
 from scoresieve.solvers.result import combine_deltas, pack_delta, unpack_delta
 
@@ -88,7 +88,7 @@ def test_a_budget_for_all_columns_keeps_the_gram_matrix(data):
 def test_many_cuts_are_filled_in_by_blocks(data, monkeypatch):
     """New columns for more cuts than fit in one block."""
     X, y = data(2)
-    monkeypatch.setattr("scoresieve.solvers.cut_pool._BLOCK_NUMBERS", 3 * y.size)
+    monkeypatch.setattr("scoresieve.solvers.bundle.cut_pool._BLOCK_NUMBERS", 3 * y.size)
     pool = make_pool(X, y)
     cuts = random_cuts(y, "f1", 10)
     for cut in cuts:

@@ -9,26 +9,26 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
+from scoresieve.solvers.unit_choice import choose_units
 
 from scoresieve import Status
 from scoresieve.solvers import swaps
-from scoresieve.solvers.api import solve_problem
-from scoresieve.solvers.bundle import WarmStart
 from scoresieve.solvers.hard_budget import refit, refit_of, solve_hard_budget
+from scoresieve.solvers.limits import Limits
 from scoresieve.solvers.problem import make_problem
-from scoresieve.solvers.tracker import Limits
-from scoresieve.solvers.unit_choice import choose_units
+from scoresieve.solvers.solve import solve_problem
+from scoresieve.solvers.working import WarmStart
 
 
 def solve_hard(X, y, *, tol=0.02, max_iter=500, max_time=None, solver="bundle", **arguments):
     problem = make_problem(X, y, **arguments)
     limits = Limits(tol, max_iter, max_time)
     return solve_hard_budget(
-        problem, limits, intercept=arguments.get("intercept", 0.0), solver=solver
+        problem, limits, intercept_scaling=arguments.get("intercept", 0.0), solver=solver
     )
 
 
-def units_used(w, always=(), feature_groups=None):
+def units_used(w, always_features=(), feature_groups=None):
     """The columns or groups with a non-zero weight, besides those always in."""
     groups = np.arange(w.size) if feature_groups is None else np.asarray(feature_groups)
     free = np.setdiff1d(np.flatnonzero(w), list(always))

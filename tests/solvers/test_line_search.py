@@ -8,7 +8,7 @@ import pytest
 from scoresieve.design import as_design
 from scoresieve.measures import Cut, get_measure
 from scoresieve.regularizers import BudgetNorm
-from scoresieve.solvers.line_search import MAX_TRIALS, Trial, search_segment
+from scoresieve.solvers.bundle.line_search import MAX_TRIALS, Trial, search_segment
 from scoresieve.solvers.problem import Problem
 
 NO_LINES = (np.zeros(0), np.zeros(0))

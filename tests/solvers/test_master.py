@@ -11,12 +11,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.linalg import LinAlgError
+from scoresieve.solvers.interior_point import solve_interior_point
 
 from scoresieve.regularizers import BudgetNorm
 from scoresieve.solvers import interior_point
+from scoresieve.solvers.bundle.master import solve_master
+from scoresieve.solvers.bundle.scaled import MasterProblem, MasterSolution
 from scoresieve.solvers.conic import solve_master_conic
-from scoresieve.solvers.interior_point import solve_interior_point
-from scoresieve.solvers.master import MasterProblem, MasterSolution, solve_master
 
 CHECKED = settings(derandomize=True, deadline=None, database=None, max_examples=60)
 
@@ -67,8 +68,8 @@ def masters(draw):
         n_columns=n_columns,
         budget=draw(st.integers(1, n_columns + 1)),
         C=draw(st.sampled_from([0.01, 0.1, 1.0, 10.0, 100.0])),
-        always=np.flatnonzero(status == 1),
-        excluded=np.flatnonzero(status == 2),
+        always_features=np.flatnonzero(status == 1),
+        excluded_features=np.flatnonzero(status == 2),
         groups=groups % n_columns if grouped else None,
     )
     zero_loss = draw(st.integers(0, problem.losses.size - 1))
@@ -197,7 +198,7 @@ def test_columns_without_entries_get_no_weight():
 
 
 def test_all_columns_always_in():
-    assert_agree(random_master(8, n_columns=5, always=range(5)))
+    assert_agree(random_master(8, n_columns=5, always_features=range(5)))
 
 
 def test_a_warm_start_does_not_move_the_optimum():

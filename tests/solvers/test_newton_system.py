@@ -5,17 +5,17 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from numpy.linalg import LinAlgError
+from scoresieve.solvers.newton_system import NewtonSystem
+from scoresieve.solvers.scaled_master import Evaluation, Point, ScaledMaster
 
 from scoresieve.regularizers import BudgetNorm
-from scoresieve.solvers.master import MasterProblem
-from scoresieve.solvers.newton_factor import (
+from scoresieve.solvers.bundle.factor import (
     DirectFactor,
     MixedFactor,
     _cholesky,
     choose_factor,
 )
-from scoresieve.solvers.newton_system import NewtonSystem
-from scoresieve.solvers.scaled_master import Evaluation, Point, ScaledMaster
+from scoresieve.solvers.bundle.scaled import MasterProblem
 
 GROUPS = {"groups": [0, 0, 1, 1, 2, 2, 3]}
 SETS = {"plain": {}, "always": {"always": [0, 3]}, "groups": GROUPS}

@@ -14,7 +14,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from scoresieve import Status, solve
 from scoresieve.solvers import path as path_module
-from scoresieve.solvers.cut_pool import CutPool
+from scoresieve.solvers.bundle.cut_pool import CutPool
 from scoresieve.solvers.path import keep_heavy_cuts, narrow, solve_path
 from scoresieve.solvers.problem import make_problem
 
@@ -84,8 +84,8 @@ def test_agrees_with_fits_alone_in_fewer_rounds(wide, certified, measure):
 
 def test_the_largest_budget_is_fitted_as_by_solve(wide):
     X, y = wide
-    path = solve_path(X, y, [3, 30], measure="f1", C=0.02, intercept=1.0)
-    assert_same_bits(path[1], solve(X, y, budget=30, measure="f1", C=0.02, intercept=1.0))
+    path = solve_path(X, y, [3, 30], measure="f1", C=0.02, intercept_scaling=1.0)
+    assert_same_bits(path[1], solve(X, y, budget=30, measure="f1", C=0.02, intercept_scaling=1.0))
 
 
 def test_bounds_follow_the_budget(wide):
@@ -204,7 +204,9 @@ def test_narrowing_keeps_the_largest_units_and_those_always_in(data, monkeypatch
     X, y = data(8, n_features=30)
     monkeypatch.setattr(path_module, "UNITS_PER_BUDGET", 2)
     monkeypatch.setattr(path_module, "MORE_UNITS", 1)
-    problem = make_problem(X, y, measure="f1", budget=2, C=1.0, intercept=1.0, always=[4])
+    problem = make_problem(
+        X, y, measure="f1", budget=2, C=1.0, intercept_scaling=1.0, always_features=[4]
+    )
     cut = problem.cut(np.zeros(y.size))
 
     def filled():

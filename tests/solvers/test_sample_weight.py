@@ -6,15 +6,15 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
+from scoresieve.solvers.unit_choice import choose_units
 from sklearn.svm import LinearSVC
 
 from scoresieve import Status, certify, solve
 from scoresieve.design import as_design
 from scoresieve.measures import get_measure
 from scoresieve.solvers.hard_budget import refit_of
+from scoresieve.solvers.limits import Limits
 from scoresieve.solvers.problem import make_problem
-from scoresieve.solvers.tracker import Limits
-from scoresieve.solvers.unit_choice import choose_units
 
 TOL = 1e-3
 MEASURES = ["accuracy", "balanced_accuracy", "roc_auc"]
@@ -64,10 +64,10 @@ def test_whole_weights_are_repeated_rows(weighted, certified, measure, solver, i
     # Either solution has the same objective in both problems, whoever computes it.
     for result in (one, two):
         here = certify(
-            X, y, result.w, one.dual_point, bias=result.intercept, sample_weight=c, **arguments
+            X, y, result.w, one.dual_point, intercept=result.intercept, sample_weight=c, **arguments
         )
         there = certify(
-            X[rows], y[rows], result.w, two.dual_point, bias=result.intercept, **arguments
+            X[rows], y[rows], result.w, two.dual_point, intercept=result.intercept, **arguments
         )
         assert here.primal == pytest.approx(there.primal, rel=1e-12)
         assert here.primal == pytest.approx(result.primal, rel=1e-9)
@@ -242,7 +242,9 @@ def test_measures_that_are_no_sums_repeat_rows(weighted, measure, form):
     two = solve(form(X[rows]), y[rows], **arguments)
     assert_array_equal(one.w, two.w)
     assert (one.primal, one.dual) == (two.primal, two.dual)
-    check = certify(X, y, one.w, one.dual_point, bias=one.intercept, sample_weight=c, **arguments)
+    check = certify(
+        X, y, one.w, one.dual_point, intercept=one.intercept, sample_weight=c, **arguments
+    )
     assert check.gap == pytest.approx(one.gap, abs=1e-9)
 
 

@@ -7,8 +7,11 @@ import pytest
 import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import minimize_scalar
+from scoresieve.solvers.loss_cuts import LossRisk, bundle_problem
+from scoresieve.solvers.loss_interior_point import dense_columns, solve_interior
+from scoresieve.solvers.working_set import WorkingSet
 
-from scoresieve import Status
+from scoresieve import Status, solve
 from scoresieve.design import as_design
 from scoresieve.losses import (
     EpsilonInsensitive,
@@ -20,15 +23,10 @@ from scoresieve.losses import (
     SquaredHinge,
     get_loss,
 )
-from scoresieve.regularizers import BudgetNorm
-from scoresieve.solvers import restricted
-from scoresieve.solvers.loss_api import solve_loss
-from scoresieve.solvers.loss_cuts import LossRisk, bundle_problem
-from scoresieve.solvers.loss_interior_point import dense_columns, solve_interior
-from scoresieve.solvers.loss_newton import NewtonSteps, conjugate_gradients
-from scoresieve.solvers.loss_problem import make_loss_problem
-from scoresieve.solvers.norm_piece import NormPiece
-from scoresieve.solvers.working_set import WorkingSet
+from scoresieve.regularizers import BudgetNorm, NormPiece
+from scoresieve.solvers.problem import make_problem
+from scoresieve.solvers.smooth import restricted
+from scoresieve.solvers.smooth.newton import NewtonSteps, conjugate_gradients
 
 LOSSES = [SquaredHinge(), Logistic(), HuberHinge(0.5), Squared(), Huber(), Hinge()]
 every_loss = pytest.mark.parametrize("loss", [*LOSSES, EpsilonInsensitive(0.3)], ids=repr)
@@ -39,7 +37,7 @@ def problem_of(loss, seed=0, n_samples=40, n_features=15, **arguments):
     X = rng.normal(size=(n_samples, n_features))
     y = X[:, 0] - X[:, 1] + rng.normal(size=n_samples)
     y = y if get_loss(loss).task == "regression" else np.sign(y)
-    return make_loss_problem(X, y, loss=loss, **{"budget": 3, "C": 0.7} | arguments)
+    return make_problem(X, y, loss=loss, **{"budget": 3, "C": 0.7} | arguments)
 
 
 class TestNormPiece:
@@ -50,10 +48,16 @@ class TestNormPiece:
             (BudgetNorm(1, 4), [3.0, 1.0, -0.7, 0.5]),
             (BudgetNorm(3, 5), [3.0, 0.0, -0.7, 0.0, 0.0]),
             (BudgetNorm(5, 5), [3.0, 0.0, -0.7, 0.1, 0.0]),
-            (BudgetNorm(2, 5, always=[4]), [3.0, 1.0, -0.7, 0.5, 2.0]),
-            (BudgetNorm(2, 6, always=[1], excluded=[0]), [0.0, 0.0, -0.7, 0.5, 2.0, 1.0]),
-            (BudgetNorm(2, 7, groups=[0, 0, 1, 1, 2, 2, 3]), [3, 1, 0.4, 0.0, -0.3, 0.2, 0.1]),
-            (BudgetNorm(1, 5, groups=[0, 0, 1, 1, 2]), [0.5, 1, 0.4, 0.2, 0.0]),
+            (BudgetNorm(2, 5, always_features=[4]), [3.0, 1.0, -0.7, 0.5, 2.0]),
+            (
+                BudgetNorm(2, 6, always_features=[1], excluded_features=[0]),
+                [0.0, 0.0, -0.7, 0.5, 2.0, 1.0],
+            ),
+            (
+                BudgetNorm(2, 7, feature_groups=[0, 0, 1, 1, 2, 2, 3]),
+                [3, 1, 0.4, 0.0, -0.3, 0.2, 0.1],
+            ),
+            (BudgetNorm(1, 5, feature_groups=[0, 0, 1, 1, 2]), [0.5, 1, 0.4, 0.2, 0.0]),
         ],
     )
 
@@ -84,7 +88,7 @@ class TestNormPiece:
             assert slope == pytest.approx(piece.threshold, abs=1e-6)
 
     def test_only_units_that_cross_a_kink_are_set_to_zero(self):
-        norm = BudgetNorm(1, 5, always=[4], groups=[0, 0, 1, 2, 3])
+        norm = BudgetNorm(1, 5, always_features=[4], feature_groups=[0, 0, 1, 2, 3])
         w = np.array([1.0, 1.0, 1.0, 1.0, 1.0])
         moved = np.array([-1.0, 3.0, -0.1, 0.5, -2.0])
         crossed = NormPiece(norm, w).without_crossings(w, moved)
@@ -166,7 +170,7 @@ class TestLossRisk:
 
 class TestWorkingSet:
     def test_columns_enter_once_and_those_always_in_are_first(self):
-        problem = problem_of("squared", always=[7], intercept=2.0)
+        problem = problem_of("squared", always_features=[7], intercept_scaling=2.0)
         working = WorkingSet(problem)
         assert_array_equal(working.columns, [7, 15])
         assert working.add(np.array([3, 7, 1])) == 2
@@ -185,9 +189,7 @@ class TestWorkingSet:
         rng = np.random.default_rng(5)
         X = rng.normal(size=(300, 60)) * 10.0 ** rng.normal(size=60)
         weights = rng.random(300)
-        problem = make_loss_problem(
-            X, X[:, 0], loss="squared", budget=60, C=1.0, sample_weight=weights
-        )
+        problem = make_problem(X, X[:, 0], loss="squared", budget=60, C=1.0, sample_weight=weights)
         working = WorkingSet(problem)
         working.add(np.arange(60))
         ratios = working.lengths / (weights @ X**2)
@@ -254,16 +256,16 @@ class TestFallBack:
 
     def test_the_interior_point_method_takes_over_when_newton_steps_are_stuck(self, monkeypatch):
         monkeypatch.setattr(restricted, "FEW_PRODUCTS", 0)
-        expected = solve_loss(tol=1e-4, **self.arguments())
+        expected = solve(tol=1e-4, **self.arguments())
         monkeypatch.setattr(NewtonSteps, "step", lambda self, point, correlations: point)
-        result = solve_loss(tol=1e-4, **self.arguments())
+        result = solve(tol=1e-4, **self.arguments())
         assert result.status is Status.CONVERGED
         assert result.primal == pytest.approx(expected.primal, rel=2e-4)
 
     def test_the_run_ends_when_nothing_helps(self, monkeypatch):
         monkeypatch.setattr(restricted, "DENSE_NUMBERS", 0)
         monkeypatch.setattr(NewtonSteps, "step", lambda self, point, correlations: point)
-        result = solve_loss(tol=1e-4, **self.arguments())
+        result = solve(tol=1e-4, **self.arguments())
         assert result.status is Status.STALLED
         assert result.gap > 1e-4
 
@@ -272,4 +274,4 @@ class TestFallBack:
             raise np.linalg.LinAlgError("not positive definite")
 
         monkeypatch.setattr(restricted, "solve_interior", fails)
-        assert solve_loss(tol=1e-4, **self.arguments()).status is Status.CONVERGED
+        assert solve(tol=1e-4, **self.arguments()).status is Status.CONVERGED

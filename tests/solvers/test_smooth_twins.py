@@ -6,8 +6,7 @@ import clarabel
 import numpy as np
 import pytest
 
-from scoresieve import Status
-from scoresieve.loss_certificate import certify_loss
+from scoresieve import Status, certify, solve
 from scoresieve.losses import (
     EpsilonInsensitive,
     Hinge,
@@ -17,8 +16,7 @@ from scoresieve.losses import (
     Squared,
     SquaredHinge,
 )
-from scoresieve.solvers import restricted
-from scoresieve.solvers.loss_api import solve_loss
+from scoresieve.solvers.smooth import restricted
 
 LOSSES = [
     SquaredHinge(),
@@ -50,9 +48,9 @@ def conic_optimum(
     budget,
     *,
     weights=None,
-    intercept=0.0,
-    always=(),
-    excluded=(),
+    intercept_scaling=0.0,
+    always_features=(),
+    excluded_features=(),
     feature_groups=None,
 ):
     """``min_w 1/2 ||w||_B^2 + C sum_i c_i l(y_i, <w, x_i>)`` in (w, s, d, variables of the loss).
@@ -188,8 +186,8 @@ def logistic_rows(Z, scale, start):
 
 def check_against(X, y, expected, **arguments):
     tol = 1e-6 if arguments["loss"].is_smooth else 1e-5
-    result = solve_loss(X, y, tol=tol, **arguments)
-    check = certify_loss(X, y, result.w, result.dual_point, bias=result.intercept, **arguments)
+    result = solve(X, y, tol=tol, **arguments)
+    check = certify(X, y, result.w, result.dual_point, intercept=result.intercept, **arguments)
     assert result.status is Status.CONVERGED
     assert check.gap <= tol
     assert check.primal == pytest.approx(result.primal, rel=1e-9)

@@ -11,7 +11,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from scoresieve import Progress, Status, solve
 from scoresieve.solvers import problem as problem_module
-from scoresieve.solvers.result import relative_gap
+from scoresieve.solvers.limits import relative_gap
 
 SOLVERS = ["bundle", "two_layer"]
 both = pytest.mark.parametrize("solver", SOLVERS)
@@ -144,7 +144,7 @@ def test_a_tolerance_below_rounding_stalls(data, certified, solver):
 
 
 def test_the_result_explains_itself(fit):
-    result = fit(intercept=1.0)
+    result = fit(intercept_scaling=1.0)
     assert result.w.shape == (12,)
     assert isinstance(result.intercept, float)
     assert result.dual_point.alpha.shape[0] == result.dual_point.cuts.shape[0]
@@ -170,9 +170,9 @@ def test_the_intercept_is_the_weight_times_the_value(data, brute):
         measure="f1",
         budget=3,
         tol=1e-6,
-        always=[10],
+        always_features=[10],
     )
-    result = solve(X, y, measure="f1", budget=3, tol=1e-6, intercept=4.0)
+    result = solve(X, y, measure="f1", budget=3, tol=1e-6, intercept_scaling=4.0)
     assert result.primal == pytest.approx(with_column.primal, rel=2e-6)
     assert_allclose(result.intercept, 4.0 * with_column.w[10], atol=2e-3)
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
+from scoresieve.solvers.sparsify import ALLOWANCE, drop_small_weights
 
 from scoresieve import solve
 from scoresieve.design import as_design
 from scoresieve.measures import get_measure
 from scoresieve.regularizers import BudgetNorm
 from scoresieve.solvers.problem import Problem
-from scoresieve.solvers.sparsify import ALLOWANCE, drop_small_weights
 
 
 def setting(X, y, C=1.0, budget=3, **sets):
@@ -68,7 +68,9 @@ def test_without_a_gap_nothing_may_get_worse(data):
 
 def test_groups_are_dropped_whole_and_always_columns_stay(data):
     X, y = data(7)
-    problem = setting(X, y, groups=[0, 0, 1, 1, 2, 2, 3, 3, 4, 5], always=[8], excluded=[9])
+    problem = setting(
+        X, y, groups=[0, 0, 1, 1, 2, 2, 3, 3, 4, 5], always_features=[8], excluded_features=[9]
+    )
     w = np.array([0.6, 0.5, 0.7, 1e-9, 1e-9, 1e-8, 1e-7, 1e-7, 1e-12, 0.0])
     primal = objective(problem, X, w)
     kept, _ = drop(problem, w, primal=primal, dual=0.96 * primal)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from scoresieve.solvers.tracker import Limits
+from scoresieve.solvers.limits import Limits
 
 
 @pytest.mark.parametrize(

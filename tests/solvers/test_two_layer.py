@@ -10,8 +10,8 @@ from numpy.testing import assert_array_equal
 
 from scoresieve import Status, solve
 from scoresieve.solvers import two_layer
+from scoresieve.solvers.limits import Limits, Tracker
 from scoresieve.solvers.problem import make_problem
-from scoresieve.solvers.tracker import Limits, Tracker
 
 
 def test_gap_is_certified_for_every_measure(data, certified, measure):

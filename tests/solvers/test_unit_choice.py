@@ -5,14 +5,14 @@ from itertools import product
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
-
-from scoresieve.solvers import unit_choice
-from scoresieve.solvers.api import solve_problem
-from scoresieve.solvers.hard_budget import refit_of, solve_hard_budget
-from scoresieve.solvers.problem import make_problem
 from scoresieve.solvers.refits import Refitter, largest
-from scoresieve.solvers.result import Status
-from scoresieve.solvers.tracker import Limits
+
+from scoresieve import Status
+from scoresieve.solvers import unit_choice
+from scoresieve.solvers.hard_budget import refit_of, solve_hard_budget
+from scoresieve.solvers.limits import Limits
+from scoresieve.solvers.problem import make_problem
+from scoresieve.solvers.solve import solve_problem
 
 LIMITS = Limits(0.05, 500)
 

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from scoresieve import Status, solve
-from scoresieve.solvers.api import solve_problem
-from scoresieve.solvers.hard_budget import solve_hard_budget
+from scoresieve.solvers.hard_budget.search import solve_hard_budget
+from scoresieve.solvers.limits import Limits
 from scoresieve.solvers.path import solve_path
 from scoresieve.solvers.problem import make_problem
-from scoresieve.solvers.tracker import Limits
+from scoresieve.solvers.solve import solve_problem
 
 
 @pytest.mark.parametrize("solver", ["bundle", "two_layer"])
@@ -19,7 +19,7 @@ from scoresieve.solvers.tracker import Limits
 def test_no_C_helps_where_X_is_zero(measure, intercept, solver):
     y = np.repeat([1.0, -1.0], [4, 8])
     result = solve(
-        np.zeros((12, 5)), y, measure=measure, budget=2, intercept=intercept, solver=solver
+        np.zeros((12, 5)), y, measure=measure, budget=2, intercept_scaling=intercept, solver=solver
     )
     assert result.status is Status.ZERO_MODEL
     assert result.smallest_C == np.inf
@@ -62,7 +62,7 @@ def test_the_search_starts_from_far_below(data):
 
 def test_with_an_intercept_the_model_is_constant(data):
     X, y = data(3)
-    result = solve(X, y, measure="accuracy", budget=3, C=1e-6, intercept=1e3)
+    result = solve(X, y, measure="accuracy", budget=3, C=1e-6, intercept_scaling=1e3)
     assert result.status is Status.ZERO_MODEL
     assert result.support.size == 0
     assert result.intercept < 0
@@ -73,7 +73,7 @@ def test_with_an_intercept_the_model_is_constant(data):
 def test_always_columns_are_no_features_to_wait_for(data):
     """They have weights even at a tiny C, so that the support is not empty."""
     X, y = data(4)
-    result = solve(X, y, measure="f1", budget=3, C=1e-2, always=[0], tol=1e-3)
+    result = solve(X, y, measure="f1", budget=3, C=1e-2, always_features=[0], tol=1e-3)
     assert 0 in result.support
     assert result.smallest_C is None
 
