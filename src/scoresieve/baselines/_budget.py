@@ -12,10 +12,9 @@ from scoresieve.estimators.budget_model import budget_arguments
 from scoresieve.measures import get_measure
 from scoresieve.measures.scales import C_from_paper, C_from_svmperf
 from scoresieve.solvers.bundle.rounds import run_bundle
-from scoresieve.solvers.limits import Limits, Tracker
+from scoresieve.solvers.limits import Limits, Tracker, one_blas_thread
 from scoresieve.solvers.problem import Problem, make_problems
 from scoresieve.solvers.solve import drop_small_weights, finish
-from scoresieve.solvers.threads import one_blas_thread
 from scoresieve.solvers.working import Ended
 
 #: Our C from that of other programs, as functions of (C, y, measure).

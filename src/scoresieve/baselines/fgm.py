@@ -9,8 +9,8 @@ from scoresieve._checks import check_C, check_count, check_positive
 from scoresieve.baselines._base import Baseline, BinaryFit, check_choice
 from scoresieve.baselines._fgm_solver import FGMResult, solve_fgm
 from scoresieve.estimators.budget_model import budget_arguments
+from scoresieve.solvers.limits import one_blas_thread
 from scoresieve.solvers.problem import make_problems
-from scoresieve.solvers.threads import one_blas_thread
 
 #: Ends that are no trouble for the user: the wanted test was met.
 REGULAR = ("change", "gap")

@@ -11,10 +11,9 @@ from scoresieve.baselines._base import BinaryFit, MeasureBaseline
 from scoresieve.baselines._l1_solver import run_l1_bundle
 from scoresieve.design import as_design
 from scoresieve.measures import Measure
-from scoresieve.solvers.limits import Limits, Tracker
+from scoresieve.solvers.limits import Limits, Tracker, one_blas_thread
 from scoresieve.solvers.problem import make_problem
 from scoresieve.solvers.solve import finish
-from scoresieve.solvers.threads import one_blas_thread
 
 
 class L1BundleSVM(MeasureBaseline):

@@ -15,10 +15,9 @@ from scoresieve.baselines.conic_hinge import solve_hinge_conic
 from scoresieve.estimators.budget_model import budget_arguments
 from scoresieve.estimators.targets import Targets
 from scoresieve.risks import CutWeights
-from scoresieve.solvers.limits import Limits, Status, Tracker
+from scoresieve.solvers.limits import Limits, Status, Tracker, one_blas_thread
 from scoresieve.solvers.problem import Problem, make_problems
 from scoresieve.solvers.solve import drop_small_weights, finish
-from scoresieve.solvers.threads import one_blas_thread
 from scoresieve.solvers.working import WorkingColumns
 
 #: Most features. At 1,000 features and 300 rows a fit takes about ten seconds, with twice as many

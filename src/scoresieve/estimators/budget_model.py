@@ -262,7 +262,10 @@ class BudgetClassifierMixin(LinearModelMixin, CallbackMixin):
         )
         titles = [f"class {targets.name(problem)}" for problem in range(targets.n_problems)]
         limits = Limits(self.tol, self.max_iter, self.max_time)
-        tasks = FitTasks(self, titles, X, y, {"sample_weight": sample_weight})
+        reporters: list[Reporter | None] = [None] * len(problems)
+        if self.verbose or self._n_callbacks:
+            tasks = FitTasks(self, titles, X, y, {"sample_weight": sample_weight})
+            reporters = list(tasks.reporters)
         warm = self._warm_starts(problems, targets, y, sample_weight)
         results = Parallel(n_jobs=self.n_jobs)(
             delayed(solve_reported)(
@@ -273,7 +276,7 @@ class BudgetClassifierMixin(LinearModelMixin, CallbackMixin):
                 solver=getattr(self, "solver", None),
                 warm=start,
             )
-            for problem, reporter, start in zip(problems, tasks.reporters, warm, strict=True)
+            for problem, reporter, start in zip(problems, reporters, warm, strict=True)
         )
         for title, result in zip(titles, results, strict=True):
             warn_about(result, title, self.C, self.tol)
@@ -281,7 +284,8 @@ class BudgetClassifierMixin(LinearModelMixin, CallbackMixin):
         self._warm_y = y.copy() if self.warm_start else None
         weighted = self.warm_start and sample_weight is not None
         self._warm_weights = np.array(sample_weight) if weighted else None
-        tasks.end()
+        if reporters[0] is not None:
+            tasks.end()
         return self
 
     def _warm_starts(

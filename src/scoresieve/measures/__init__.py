@@ -5,13 +5,12 @@ with :func:`get_measure`, or build it: ``FBeta(beta=2)``, ``PrecisionAtK(k=100)`
 own is a function of the contingency table, :class:`Contingency`, or a subclass of :class:`Measure`.
 """
 
-from scoresieve.measures._base import Cut, Measure
+from scoresieve.measures._base import Cut, Measure, get_measure, known_names
 from scoresieve.measures.average_precision import AveragePrecision
 from scoresieve.measures.contingency import ContingencyMeasure
 from scoresieve.measures.decomposable import Accuracy, BalancedAccuracy
 from scoresieve.measures.fractional import FBeta, Jaccard, PrecisionUnderRecallFloor
 from scoresieve.measures.ranking import ROCAUC, RankingMeasure
-from scoresieve.measures.registry import get_measure, known_names
 from scoresieve.measures.scales import C_from_paper, C_from_svmperf
 from scoresieve.measures.top_k import PRBEP, PrecisionAtK, RecallAtK
 from scoresieve.measures.user_function import Contingency

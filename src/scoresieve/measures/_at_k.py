@@ -12,7 +12,14 @@ import numpy as np
 from scoresieve._arrays import FloatArray
 from scoresieve.measures.contingency import class_sizes
 
+#: k inside a name.
+K_PATTERN = r"([\d.]+|[\d.]*p(?:/\d+)?)"
 _MULTIPLE = re.compile(r"(?P<factor>\d+(?:\.\d+)?)?p(?:/(?P<divisor>\d+))?")
+
+
+def read_k(text: str) -> int | str:
+    """K as it stands in a name: a number, or a multiple of P."""
+    return int(text) if text.isdecimal() else text
 
 
 def parse_k(k: int | str) -> int | Fraction:

@@ -21,8 +21,11 @@ cut
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any, TypeVar
 
 from numpy.typing import ArrayLike
 
@@ -135,3 +138,94 @@ class Measure(ABC):
     def risk(self, y: FloatArray, scores: FloatArray) -> float:
         """``R(scores)``, by the most violated cut."""
         return max(0.0, self.most_violated(y, scores).value(scores))
+
+
+M = TypeVar("M", bound=Measure)
+
+#: Names by what they look like: a form to show, and what makes a measure of the matched text.
+_FORMS: dict[str, tuple[re.Pattern[str], Callable[[str], Measure]]] = {}
+#: A number inside a name.
+NUMBER = r"\d+(?:\.\d*)?(?:e[+-]?\d+)?"
+
+
+def named(
+    *forms: str, pattern: str | None = None, read: Callable[[str], Any] | None = None
+) -> Callable[[type[M]], type[M]]:
+    """Let :func:`get_measure` know the measures of a class by name.
+
+    Parameters
+    ----------
+    *forms : str
+        Names, or one with ``<...>`` where a setting goes.
+    pattern : str, optional
+        A regular expression for such a name, with one group for the setting.
+    read : callable, optional
+        The setting of what the group matched.
+    """
+
+    def add(kind: type[M]) -> type[M]:
+        for form in forms:
+            make = (lambda text: kind(read(text))) if read else (lambda _: kind())
+            _FORMS[form] = re.compile(pattern or f"({form})"), make
+        return kind
+
+    return add
+
+
+def known_names() -> list[str]:
+    """Names that :func:`get_measure` knows, with ``<...>`` where a number goes."""
+    return list(_FORMS)
+
+
+def get_measure(name_or_measure: str | Measure) -> Measure:
+    """``get_measure(measure.name) == measure``: the measure of a name, or the measure itself.
+
+    Conventions
+    -----------
+    ========================== ======================================================
+    name                       measure
+    ========================== ======================================================
+    accuracy, hamming          :class:`Accuracy`
+    balanced_accuracy          :class:`BalancedAccuracy`
+    f1, f2, f0.5, ...          :class:`FBeta`, the number is beta
+    jaccard                    :class:`Jaccard`
+    prec@100, prec@p/2         :class:`PrecisionAtK`; p is the number of positives
+    rec@100, rec@2p            :class:`RecallAtK`
+    prbep                      :class:`PRBEP`
+    precision@recall>=0.8      :class:`PrecisionUnderRecallFloor`
+    roc_auc                    :class:`ROCAUC`
+    average_precision          :class:`AveragePrecision`
+    ========================== ======================================================
+
+    Parameters
+    ----------
+    name_or_measure : str or Measure
+        A name from the table (upper case and spaces do not matter), or a measure.
+
+    Returns
+    -------
+    measure : Measure
+
+    Examples
+    --------
+    >>> get_measure("f1")
+    FBeta(beta=1.0)
+    >>> get_measure("prec@0.5p").name
+    'prec@p/2'
+    """
+    if isinstance(name_or_measure, Measure):
+        return name_or_measure
+    if not isinstance(name_or_measure, str):
+        raise TypeError(
+            f"measure must be a name or a Measure, got {type(name_or_measure).__name__}."
+        )
+    name = "".join(name_or_measure.split()).lower()
+    for pattern, make in _FORMS.values():
+        match = pattern.fullmatch(name)
+        if match:
+            return make(match[1])
+    raise ValueError(
+        f"unknown measure {name_or_measure!r}; known are {', '.join(known_names())}, such as "
+        "'f1', 'prec@100', 'rec@2p' or 'precision@recall>=0.8'. For a function of the table use "
+        "Contingency."
+    )

@@ -8,11 +8,12 @@ import numpy as np
 from sklearn.metrics import average_precision_score
 
 from scoresieve._arrays import FloatArray
-from scoresieve.measures._base import Cut
+from scoresieve.measures._base import Cut, named
 from scoresieve.measures.contingency import IndexArray, stable_order
 from scoresieve.measures.ranking import RankingMeasure
 
 
+@named("average_precision")
 @dataclass(frozen=True)
 class AveragePrecision(RankingMeasure):
     """``Delta = 1 - (1/P) sum_k k / (k + b_k)``: one minus the average precision.

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from sklearn.metrics import accuracy_score, balanced_accuracy_score
 
 from scoresieve._arrays import FloatArray
-from scoresieve.measures._base import Cut
+from scoresieve.measures._base import Cut, named
 from scoresieve.measures.contingency import ContingencyMeasure, class_sizes, predicted_labels
 from scoresieve.measures.weighted import WeightedAccuracy, WeightedBalancedAccuracy
 
@@ -58,6 +58,7 @@ class WeightedErrors(ContingencyMeasure):
         return Cut(delta=delta, loss=float(loss))
 
 
+@named("accuracy", "hamming")
 @dataclass(frozen=True)
 class Accuracy(WeightedErrors):
     """``Delta = errors / n`` and ``U = n``: the Hamming loss, whose risk is the sum of hinges.
@@ -102,6 +103,7 @@ class Accuracy(WeightedErrors):
         return WeightedAccuracy(sample_weight)
 
 
+@named("balanced_accuracy")
 @dataclass(frozen=True)
 class BalancedAccuracy(WeightedErrors):
     """``Delta = ((P - a) / P + b / N) / 2``: one minus the mean recall of the two classes.

@@ -20,6 +20,7 @@ import numpy as np
 from sklearn.metrics import fbeta_score, jaccard_score, precision_score, recall_score
 
 from scoresieve._arrays import FloatArray
+from scoresieve.measures._base import NUMBER, named
 from scoresieve.measures.contingency import (
     IndexArray,
     OrderedClasses,
@@ -99,6 +100,7 @@ class FractionalMeasure(SearchedMeasure):
         return np.arange(classes.n_positive + 1), n_alarms
 
 
+@named("f<beta>", pattern=rf"f({NUMBER})", read=float)
 @dataclass(frozen=True)
 class FBeta(FractionalMeasure):
     """``Delta = 1 - (1 + beta^2) a / (a + b + beta^2 P)``: one minus the F-beta score.
@@ -160,6 +162,7 @@ class FBeta(FractionalMeasure):
         return interval_of_ratio(prices, n_alarms + weight * n_positive, gain)
 
 
+@named("jaccard")
 @dataclass(frozen=True)
 class Jaccard(FractionalMeasure):
     """``Delta = 1 - a / (P + b)``: one minus the intersection over union of the positives.
@@ -191,6 +194,7 @@ class Jaccard(FractionalMeasure):
         return prices * union * (union + 1.0) / n_positive, np.full(union.shape, np.inf)
 
 
+@named("precision@recall>=<floor>", pattern=rf"precision@recall>=({NUMBER})", read=float)
 @dataclass(frozen=True)
 class PrecisionUnderRecallFloor(FractionalMeasure):
     """``Delta = b / (a + b)`` if ``a / P >= floor``, else 1: precision, given enough recall.

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 from sklearn.metrics import roc_auc_score
 
 from scoresieve._arrays import FloatArray
-from scoresieve.measures._base import Cut, Measure
+from scoresieve.measures._base import Cut, Measure, named
 from scoresieve.measures.contingency import IndexArray, class_sizes
 from scoresieve.measures.weighted_auc import WeightedROCAUC
 
@@ -99,6 +99,7 @@ class RankingMeasure(Measure):
         return self._counts_loss(n_above.astype(np.intp), n_negative)
 
 
+@named("roc_auc")
 @dataclass(frozen=True)
 class ROCAUC(RankingMeasure):
     """``Delta = swapped pairs / (P N)``: one minus the area under the ROC curve.

@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 
 from scoresieve._arrays import BoolArray, FloatArray
-from scoresieve.measures._at_k import AtK, expected_true_positives
+from scoresieve.measures._at_k import K_PATTERN, AtK, expected_true_positives, read_k
+from scoresieve.measures._base import named
 from scoresieve.measures.contingency import (
     IndexArray,
     OrderedClasses,
@@ -23,6 +24,7 @@ from scoresieve.measures.contingency import (
 from scoresieve.measures.fractional import FractionalMeasure, interval_of_ratio
 
 
+@named("prec@<k>", pattern=f"prec@{K_PATTERN}", read=read_k)
 @dataclass(frozen=True)
 class PrecisionAtK(AtK, FractionalMeasure):
     """``Delta = 1 - a / (a + b)`` over labellings with ``a + b >= k``: precision at k.
@@ -94,6 +96,7 @@ class _RecallSearch(SearchedMeasure):
         return (n_positive - a) / n_positive + np.zeros(np.shape(n_false_positive))
 
 
+@named("rec@<k>", pattern=f"rec@{K_PATTERN}", read=read_k)
 @dataclass(frozen=True)
 class RecallAtK(AtK, _RecallSearch):
     """``Delta = 1 - a / P`` over labellings with ``a + b <= k``: recall at k.
@@ -130,6 +133,7 @@ class RecallAtK(AtK, _RecallSearch):
         return a, np.minimum(k - a, classes.n_negative_above_zero)
 
 
+@named("prbep")
 @dataclass(frozen=True)
 class PRBEP(_RecallSearch):
     """``Delta = 1 - a / P`` over labellings with ``a + b = P``: precision/recall break-even point.

@@ -19,8 +19,6 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 
-import numpy as np
-
 from scoresieve._arrays import Array, FloatArray
 from scoresieve.losses import Loss
 from scoresieve.measures import Cut, Measure
@@ -37,7 +35,8 @@ class Risk(ABC):
     -----------
     * Sample weights are part of the risk; C is not.
     * Cuts are kept packed: one bit an example where every cut flips an example or leaves it, that
-      is where ``flip_values`` are given, else as numbers.
+      is where ``flip_values`` are given, else as numbers; see
+      :class:`~scoresieve.risks.measure.PackedCuts`.
     * An instance is never modified.
 
     Attributes
@@ -93,6 +92,18 @@ class Risk(ABC):
         """``v`` of a dual point that is known to be right."""
 
     @abstractmethod
+    def pack(self, delta: FloatArray) -> Array:
+        """A cut as it is kept."""
+
+    @abstractmethod
+    def unpack(self, packed: Array) -> FloatArray:
+        """The delta of a packed cut."""
+
+    @abstractmethod
+    def combine(self, alpha: FloatArray, packed: Array) -> FloatArray:
+        """``sum_k alpha_k delta_k``."""
+
+    @abstractmethod
     def checked_dual(self, point: DualPoint, C: float) -> tuple[float, FloatArray]:
         """``(gain, v)`` of any dual point, all of it recomputed; ValueError if it proves nothing.
 
@@ -102,38 +113,3 @@ class Risk(ABC):
             From anywhere.
         C : float
         """
-
-    def pack(self, delta: FloatArray) -> Array:
-        """A cut as it is kept: one bit an example where there are flip values, else the numbers."""
-        return delta if self.flip_values is None else np.packbits(delta != 0)
-
-    def unpack(self, packed: Array) -> FloatArray:
-        """The delta of a packed cut."""
-        if self.flip_values is None:
-            return packed
-        return np.where(np.unpackbits(packed, count=self.y.size), self.flip_values, 0.0)
-
-    def combine(self, alpha: FloatArray, packed: Array) -> FloatArray:
-        """``sum_k alpha_k delta_k``, one cut at a time, so that no K x n array is made."""
-        if self.flip_values is None and alpha.size:
-            return alpha @ packed
-        total = np.zeros(self.y.size)
-        for weight, bits in zip(alpha, packed, strict=True):
-            if weight > 0.0:
-                total += weight * np.unpackbits(bits, count=self.y.size)
-        return total if self.flip_values is None else total * self.flip_values
-
-
-def class_contrast(y: FloatArray, flip_values: FloatArray) -> FloatArray:
-    """The mean of the positives minus that of the negatives, as a vector to correlate with.
-
-    Parameters
-    ----------
-    y : ndarray of shape (n_samples,)
-        Only its sign counts.
-    flip_values : ndarray of shape (n_samples,)
-        ``c_i y_i``, with the weights c.
-    """
-    positive = y > 0
-    totals = np.where(positive, np.sum(flip_values[positive]), -np.sum(flip_values[~positive]))
-    return flip_values / totals

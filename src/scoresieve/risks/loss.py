@@ -15,7 +15,8 @@ import numpy as np
 from scoresieve._arrays import Array, FloatArray
 from scoresieve.losses import Loss
 from scoresieve.measures import Cut
-from scoresieve.risks.base import DualPoint, Risk, class_contrast
+from scoresieve.risks.base import DualPoint
+from scoresieve.risks.measure import PackedCuts, class_contrast
 
 #: How far, relative to its range, a slope may lie outside by rounding; it is moved inside.
 ROUNDING = 1e-9
@@ -35,7 +36,7 @@ class Slopes(DualPoint):
     slopes: FloatArray
 
 
-class LossRisk(Risk):
+class LossRisk(PackedCuts):
     """``R(s) = sum_i c_i l(y_i, s_i)``.
 
     Conventions

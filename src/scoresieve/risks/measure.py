@@ -8,7 +8,7 @@ import numpy as np
 
 from scoresieve._arrays import Array, FloatArray
 from scoresieve.measures import Cut, Measure
-from scoresieve.risks.base import DualPoint, Risk, class_contrast
+from scoresieve.risks.base import DualPoint, Risk
 
 #: How far the sum of the weights may exceed C by rounding.
 ROUNDING = 1e-9
@@ -32,7 +32,46 @@ class CutWeights(DualPoint):
     cuts: Array
 
 
-class MeasureRisk(Risk):
+class PackedCuts(Risk):
+    """Cuts as bits, ``delta_i`` being 0 or ``flip_values_i``; or as numbers elsewhere."""
+
+    def pack(self, delta: FloatArray) -> Array:
+        """A cut as it is kept: one bit an example where there are flip values, else the numbers."""
+        return delta if self.flip_values is None else np.packbits(delta != 0)
+
+    def unpack(self, packed: Array) -> FloatArray:
+        """The delta of a packed cut."""
+        if self.flip_values is None:
+            return packed
+        return np.where(np.unpackbits(packed, count=self.y.size), self.flip_values, 0.0)
+
+    def combine(self, alpha: FloatArray, packed: Array) -> FloatArray:
+        """``sum_k alpha_k delta_k``, one cut at a time, so that no K x n array is made."""
+        if self.flip_values is None and alpha.size:
+            return alpha @ packed
+        total = np.zeros(self.y.size)
+        for weight, bits in zip(alpha, packed, strict=True):
+            if weight > 0.0:
+                total += weight * np.unpackbits(bits, count=self.y.size)
+        return total if self.flip_values is None else total * self.flip_values
+
+
+def class_contrast(y: FloatArray, flip_values: FloatArray) -> FloatArray:
+    """The mean of the positives minus that of the negatives, as a vector to correlate with.
+
+    Parameters
+    ----------
+    y : ndarray of shape (n_samples,)
+        Only its sign counts.
+    flip_values : ndarray of shape (n_samples,)
+        ``c_i y_i``, with the weights c.
+    """
+    positive = y > 0
+    totals = np.where(positive, np.sum(flip_values[positive]), -np.sum(flip_values[~positive]))
+    return flip_values / totals
+
+
+class MeasureRisk(PackedCuts):
     """``R(s) = max(0, max_{y'} U Delta(y, y') - sum_{i: y'_i != y_i} y_i s_i)``.
 
     The conjugate of this maximum cannot be evaluated at a given v, so that a dual point carries its

@@ -2,7 +2,7 @@
 
 ``solve`` chooses the engine: ``bundle`` for the risks of measures and of losses with kinks,
 ``smooth`` for smooth losses, ``two_layer`` for the paper's own algorithm. ``path`` makes all
-budgets in one run, ``hard_budget`` at most k features, and ``conic`` is the reference and the fall-back.
+budgets in one run, ``hard_budget`` at most k features, and ``conic`` is the fall-back.
 """
 
 from scoresieve.solvers.limits import Progress, Status

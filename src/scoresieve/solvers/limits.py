@@ -1,14 +1,16 @@
-"""When a solver stops, and why: limits, the clock, and the record of a run."""
+"""The limits of a run: gap, rounds, seconds, threads; why it stopped, and its record."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from enum import Enum
+from functools import cache
 from time import perf_counter
 
 import numpy as np
+from threadpoolctl import ThreadpoolController  # scikit-learn requires it
 
 from scoresieve._checks import check_count, check_positive
 from scoresieve.risks import DualPoint
@@ -198,3 +200,19 @@ class Tracker:
         if self.deadline.is_over:
             return Status.MAX_TIME
         return Status.MAX_ITER if row.iteration >= limits.max_iter else None
+
+
+@cache
+def _controller() -> ThreadpoolController:
+    """Looks for the loaded BLAS libraries once: that takes milliseconds, a limit microseconds."""
+    return ThreadpoolController()
+
+
+def one_blas_thread() -> AbstractContextManager[object]:
+    """A context with one BLAS thread; the caller's number is restored at its end.
+
+    The master's matrices are small (a few hundred rows), so threads gain nothing, and on a busy
+    machine their waiting for each other slowed fits down thirty times. It also makes the result
+    independent of the number of threads.
+    """
+    return _controller().limit(limits=1, user_api="blas")

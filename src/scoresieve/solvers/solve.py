@@ -14,12 +14,18 @@ from scoresieve.losses import Loss
 from scoresieve.measures import Measure
 from scoresieve.risks import LossRisk
 from scoresieve.solvers.bundle.rounds import run_bundle
-from scoresieve.solvers.limits import Limits, Progress, Status, Tracker, relative_gap
+from scoresieve.solvers.limits import (
+    Limits,
+    Progress,
+    Status,
+    Tracker,
+    one_blas_thread,
+    relative_gap,
+)
 from scoresieve.solvers.problem import Problem, make_problem
 from scoresieve.solvers.result import SolveResult
 from scoresieve.solvers.smallest_C import find_smallest_C
 from scoresieve.solvers.smooth.rounds import run_smooth
-from scoresieve.solvers.threads import one_blas_thread
 from scoresieve.solvers.two_layer import run_two_layer
 from scoresieve.solvers.working import Ended, WarmStart, WorkingColumns
 

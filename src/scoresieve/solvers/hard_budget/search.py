@@ -31,11 +31,10 @@ import numpy as np
 
 from scoresieve._arrays import FloatArray, IntArray
 from scoresieve.solvers.hard_budget.refits import Refit, Refitter, largest
-from scoresieve.solvers.limits import Limits, Status, Tracker
+from scoresieve.solvers.limits import Limits, Status, Tracker, one_blas_thread
 from scoresieve.solvers.problem import Problem
 from scoresieve.solvers.result import SolveResult
 from scoresieve.solvers.solve import engine_for, finish
-from scoresieve.solvers.threads import one_blas_thread
 from scoresieve.solvers.working import DualSide, WarmStart
 
 #: Elimination starts from this many times k units and keeps this share in each step.
