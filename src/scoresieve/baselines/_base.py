@@ -22,6 +22,7 @@ from scoresieve.design import as_design
 from scoresieve.estimators.budget_model import X_OPTIONS
 from scoresieve.estimators.decision import linear_scores, top_threshold
 from scoresieve.estimators.linear_model import LinearModelMixin
+from scoresieve.estimators.persistence.fields import fields_of
 from scoresieve.estimators.persistence.saving import PersistenceMixin
 from scoresieve.estimators.selector import SparseSelectorMixin
 from scoresieve.estimators.targets import Targets, read_targets
@@ -111,6 +112,11 @@ class Baseline(
       be fitted in other processes.
     """
 
+    _fields = fields_of(
+        *("n_features_in_", "feature_names_in_", "_targets", "support_", "coef_", "intercept_"),
+        *("_biases", "supports_", "n_iter_", "_dual_points"),
+    )
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
@@ -129,7 +135,7 @@ class Baseline(
             In {-1, +1}, both present.
         """
 
-    def _arguments(self, targets: Targets, problem: int) -> dict[str, Any]:
+    def _binary_arguments(self, targets: Targets, problem: int) -> dict[str, Any]:
         """Further keyword arguments of ``_fit_binary`` for one of the problems."""
         return {}
 
@@ -153,7 +159,7 @@ class Baseline(
             check_positive(self.max_time, "max_time")
         labels = list(targets.labels(y))
         fits = Parallel(n_jobs=self.n_jobs)(
-            delayed(self._fit_binary)(X, each, **self._arguments(targets, problem))
+            delayed(self._fit_binary)(X, each, **self._binary_arguments(targets, problem))
             for problem, each in enumerate(labels)
         )
         for problem, fit in enumerate(fits):
@@ -165,7 +171,7 @@ class Baseline(
         self, X: Any, labels: list[FloatArray], targets: Targets, fits: list[BinaryFit]
     ) -> None:
         """Set the fitted attributes."""
-        self._targets, self.classes_ = targets, targets.classes
+        self._targets = targets
         self._biases = np.array([fit.intercept for fit in fits])
         self._dual_points = [fit.dual_point for fit in fits]
         self.coef_ = targets.sign * np.array([fit.w for fit in fits])
@@ -173,7 +179,6 @@ class Baseline(
         self.intercept_ = targets.sign * np.array(shifted)
         self.supports_ = [fit.support for fit in fits]
         self.support_ = reduce(np.union1d, self.supports_)
-        self.n_features_selected_ = int(self.support_.size)
         self.n_iter_ = np.array([fit.n_iter for fit in fits])
         for name in ("primal", "dual", "gap"):
             values = [getattr(fit, name) for fit in fits]
@@ -184,6 +189,11 @@ class Baseline(
         for name in fits[0].details:
             values = [fit.details[name] for fit in fits]
             setattr(self, name, np.array(values) if np.isscalar(values[0]) else values)
+        vars(self).update(self._derived())
+
+    def _derived(self) -> dict[str, Any]:
+        selected = int(self.support_.size)
+        return {"classes_": self._targets.classes, "n_features_selected_": selected}
 
     def _threshold(self, X: Any, y: FloatArray, fit: BinaryFit) -> float:
         """What is added to the scores, so that those above 0 are alarms."""
@@ -208,6 +218,8 @@ class MeasureBaseline(Baseline):
     are above 0, for rankings as many as are positive. The subclass has the parameters ``measure``
     and ``pos_label``.
     """
+
+    _fields = fields_of("measure_") | Baseline._fields
 
     def _store(
         self, X: Any, labels: list[FloatArray], targets: Targets, fits: list[BinaryFit]

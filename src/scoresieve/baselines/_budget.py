@@ -9,6 +9,7 @@ from scoresieve._checks import check_C, check_positive
 from scoresieve.baselines._base import BinaryFit, MeasureBaseline, check_choice
 from scoresieve.certificate import Certificate, certify
 from scoresieve.estimators.budget_model import budget_arguments
+from scoresieve.estimators.persistence.fields import fields_of
 from scoresieve.measures import get_measure
 from scoresieve.measures.scales import C_from_paper, C_from_svmperf
 from scoresieve.solvers.bundle.rounds import run_bundle
@@ -37,6 +38,7 @@ class BudgetBaseline(MeasureBaseline):
       the number of positives, so that each class has its own C in ours: ``C_``.
     """
 
+    _fields = MeasureBaseline._fields | fields_of("primal_", "dual_", "gap_", "status_", "C_")
     #: Whether weights that do not matter are set to 0.
     _drops_small_weights = True
 

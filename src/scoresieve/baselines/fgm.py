@@ -7,8 +7,10 @@ from typing import Any
 from scoresieve._arrays import FloatArray
 from scoresieve._checks import check_C, check_count, check_positive
 from scoresieve.baselines._base import Baseline, BinaryFit, check_choice
-from scoresieve.baselines._fgm_solver import FGMResult, solve_fgm
+from scoresieve.baselines._fgm_solver import FGMResult, GroupRound, solve_fgm
 from scoresieve.estimators.budget_model import budget_arguments
+from scoresieve.estimators.persistence.fields import fields_of
+from scoresieve.estimators.persistence.kinds import each, table
 from scoresieve.solvers.limits import one_blas_thread
 from scoresieve.solvers.problem import make_problems
 
@@ -99,6 +101,9 @@ class FGM(Baseline):
     >>> bool(model.dual_gap_[0] <= 0.01)
     True
     """
+
+    _fields = Baseline._fields | fields_of("primal_", "dual_", "gap_", "stopped_by_", "n_steps_")
+    _fields |= {"history_": each(table(GroupRound))}
 
     def __init__(
         self,

@@ -13,6 +13,7 @@ from scoresieve._checks import check_count
 from scoresieve.baselines._base import BinaryFit
 from scoresieve.baselines._liblinear import LiblinearBaseline, for_liblinear
 from scoresieve.baselines.svm_rfe import largest_weights
+from scoresieve.estimators.persistence.fields import fields_of
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -100,6 +101,8 @@ class L0SVM(LiblinearBaseline):
     >>> L0SVM(n_features_to_select=2).fit(X, X[:, 3] + X[:, 7] > 1.5).support_
     array([3, 7])
     """
+
+    _fields = LiblinearBaseline._fields | fields_of("scales_")
 
     def __init__(
         self,

@@ -10,6 +10,7 @@ from scoresieve._checks import check_C, check_positive
 from scoresieve.baselines._base import BinaryFit, MeasureBaseline
 from scoresieve.baselines._l1_solver import run_l1_bundle
 from scoresieve.design import as_design
+from scoresieve.estimators.persistence.fields import fields_of
 from scoresieve.measures import Measure
 from scoresieve.solvers.limits import Limits, Tracker, one_blas_thread
 from scoresieve.solvers.problem import make_problem
@@ -90,6 +91,8 @@ class L1BundleSVM(MeasureBaseline):
     >>> sorted(np.argsort(-abs(model.coef_[0]))[:2].tolist())
     [3, 7]
     """
+
+    _fields = MeasureBaseline._fields | fields_of("primal_", "dual_", "gap_", "status_", "history_")
 
     def __init__(
         self,

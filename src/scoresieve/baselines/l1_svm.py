@@ -12,6 +12,7 @@ from sklearn.utils.class_weight import compute_sample_weight
 from scoresieve._checks import check_count, check_positive
 from scoresieve.baselines._base import BinaryFit
 from scoresieve.baselines._liblinear import LiblinearBaseline, LiblinearFit, for_liblinear
+from scoresieve.estimators.persistence.fields import fields_of
 
 FloatArray = NDArray[np.float64]
 
@@ -111,6 +112,8 @@ class L1SVM(LiblinearBaseline):
     >>> L1SVM(n_features_to_select=2).fit(X, X[:, 3] + X[:, 7] > 1.5).support_
     array([3, 7])
     """
+
+    _fields = LiblinearBaseline._fields | fields_of("C_", "path_")
 
     def __init__(
         self,

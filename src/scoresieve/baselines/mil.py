@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from scoresieve.baselines._base import BinaryFit
 from scoresieve.baselines._liblinear import LiblinearBaseline, for_liblinear
 from scoresieve.baselines.l1_svm import L1SVM
+from scoresieve.estimators.persistence.kinds import estimator
 from scoresieve.mil.bag_checks import check_length
 from scoresieve.mil.bag_model import BagModelMixin
 from scoresieve.mil.bags import Bags, as_bags
@@ -75,6 +76,8 @@ random_state
     >>> MILES(sigma=1.0).fit(bags, y).key_instances_[0].vector
     array([4., 4.])
     """
+
+    _fields = BagModelMixin._fields | {"model_": estimator("L1SVM")}
 
     def __init__(
         self,

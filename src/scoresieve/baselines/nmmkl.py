@@ -13,6 +13,7 @@ from scoresieve._checks import check_C, check_positive
 from scoresieve.baselines._base import Baseline, BinaryFit
 from scoresieve.baselines.conic_hinge import solve_hinge_conic
 from scoresieve.estimators.budget_model import budget_arguments
+from scoresieve.estimators.persistence.fields import fields_of
 from scoresieve.estimators.targets import Targets
 from scoresieve.risks import CutWeights
 from scoresieve.solvers.limits import Limits, Status, Tracker, one_blas_thread
@@ -92,6 +93,9 @@ class NMMKL(Baseline):
     >>> sorted(np.argsort(-model.kernel_weights_[0])[:2].tolist())
     [3, 7]
     """
+
+    _fields = fields_of("n_features_in_", "_arguments") | Baseline._fields
+    _fields |= fields_of("primal_", "dual_", "gap_", "status_", "kernel_weights_")
 
     def __init__(
         self,

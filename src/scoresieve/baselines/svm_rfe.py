@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scoresieve._checks import check_count
 from scoresieve.baselines._base import BinaryFit
 from scoresieve.baselines._liblinear import LiblinearBaseline, for_liblinear
-from scoresieve.estimators.targets import Targets
+from scoresieve.estimators.persistence.fields import fields_of
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -89,6 +89,8 @@ class SVMRFE(LiblinearBaseline):
     array([3, 7])
     """
 
+    _fields = LiblinearBaseline._fields | fields_of("rankings_")
+
     def __init__(
         self,
         *,
@@ -159,11 +161,8 @@ class SVMRFE(LiblinearBaseline):
             )
         return None
 
-    def _store(
-        self, X: Any, labels: list[FloatArray], targets: Targets, fits: list[BinaryFit]
-    ) -> None:
-        super()._store(X, labels, targets, fits)
-        self.ranking_ = reduce(np.minimum, self.rankings_)
+    def _derived(self) -> dict[str, Any]:
+        return super()._derived() | {"ranking_": reduce(np.minimum, self.rankings_)}
 
 
 def check_step(step: Any) -> None:

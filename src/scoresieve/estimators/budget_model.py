@@ -20,6 +20,7 @@ from scoresieve._checks import check_count, check_positive
 from scoresieve._user_warnings import warn_user
 from scoresieve.estimators.decision import top_threshold
 from scoresieve.estimators.linear_model import LinearModelMixin
+from scoresieve.estimators.persistence.fields import fields_of
 from scoresieve.estimators.progress import CallbackMixin, FitTasks, Reporter, with_callbacks
 from scoresieve.estimators.targets import Targets, read_targets, same_labels
 from scoresieve.losses import Loss, get_loss, known_losses
@@ -227,6 +228,12 @@ class BudgetClassifierMixin(LinearModelMixin, CallbackMixin):
     ``measure`` if it is for one, and as far as they mean anything for it.
     """
 
+    _fields = fields_of(
+        *("n_features_in_", "feature_names_in_", "_targets", "_arguments", "support_", "coef_"),
+        *("intercept_", "_biases", "supports_", "primal_", "dual_", "gap_", "l0_gap_", "n_iter_"),
+        *("status_", "history_", "_warm_y", "_warm_weights", "_dual_points"),
+    )
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
@@ -320,22 +327,30 @@ class BudgetClassifierMixin(LinearModelMixin, CallbackMixin):
         self._targets, self._arguments = targets, problems[0].arguments()
         self._dual_points = [result.dual_point for result in results]
         self._biases = np.array([result.intercept for result in results])
-        self.classes_, self.budget_ = targets.classes, self._arguments["budget"]
         self.coef_ = targets.sign * np.array([result.w for result in results])
         always = self._arguments["always_features"]
         self.supports_ = [np.union1d(result.support, always) for result in results]
         self.support_ = reduce(COMBINE[self.multi_class_support], self.supports_)
-        self.n_features_selected_ = int(self.support_.size)
         for name in ("primal", "dual", "gap", "l0_gap", "n_iter"):
             setattr(self, f"{name}_", np.array([getattr(result, name) for result in results]))
         self.status_ = [result.status for result in results]
         self.history_ = [result.history for result in results]
         pairs = zip(problems, results, strict=True)
         self.intercept_ = targets.sign * np.array([_shifted(*pair) for pair in pairs])
-        if self._arguments["loss"] is None:
-            self.measure_ = self._arguments["measure"]
-        else:
-            self.loss_ = self._arguments["loss"]
+        vars(self).update(self._derived())
+
+    def _derived(self) -> dict[str, Any]:
+        return {"classes_": self._targets.classes} | derived_of_problem(self)
+
+
+def derived_of_problem(model: Any) -> dict[str, Any]:
+    """Fitted attributes that the arguments of the problem and the selection imply."""
+    kind = "measure" if model._arguments["loss"] is None else "loss"
+    return {
+        "n_features_selected_": int(model.support_.size),
+        "budget_": model._arguments["budget"],
+        f"{kind}_": model._arguments[kind],
+    }
 
 
 def check_multi_class_support(name: Any) -> None:

@@ -14,12 +14,14 @@ from scoresieve._arrays import FloatArray
 from scoresieve.certificate import Certificate, certify
 from scoresieve.estimators.budget_model import (
     X_OPTIONS,
+    derived_of_problem,
     problem_arguments,
     solve_reported,
     warm_start,
     warn_about,
 )
 from scoresieve.estimators.decision import linear_scores
+from scoresieve.estimators.persistence.fields import OF_ONE_PROBLEM
 from scoresieve.estimators.persistence.saving import PersistenceMixin
 from scoresieve.estimators.progress import CallbackMixin, FitTasks, with_callbacks
 from scoresieve.estimators.selector import SparseSelectorMixin
@@ -107,6 +109,9 @@ class BudgetRegressor(
     (array([ 1., -2.]), 5.0)
     """
 
+    _fields = OF_ONE_PROBLEM
+    _derived = derived_of_problem
+
     def __init__(
         self,
         loss: str | Loss = "squared",
@@ -193,14 +198,13 @@ class BudgetRegressor(
     def _store(self, offset: float, problem: Problem, result: SolveResult) -> None:
         """Set the fitted attributes."""
         self._offset, self._dual_point = offset, result.dual_point
-        self._arguments = arguments = problem.arguments()
-        self.loss_, self.budget_ = arguments["loss"], arguments["budget"]
+        self._arguments = problem.arguments()
         self.coef_, self.intercept_ = result.w, float(result.intercept + offset)
-        self.support_ = np.union1d(result.support, arguments["always_features"])
-        self.n_features_selected_ = int(self.support_.size)
+        self.support_ = np.union1d(result.support, self._arguments["always_features"])
         self.primal_, self.dual_ = result.primal, result.dual
         self.gap_, self.l0_gap_ = result.gap, result.l0_gap
         self.n_iter_, self.status_, self.history_ = result.n_iter, result.status, result.history
+        vars(self).update(self._derived())
 
     def predict(self, X: Any) -> FloatArray:
         """``X coef_ + intercept_``.

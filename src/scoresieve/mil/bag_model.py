@@ -14,6 +14,9 @@ from scoresieve._arrays import FloatArray, IntArray
 from scoresieve._checks import check_weights
 from scoresieve.certificate import Certificate
 from scoresieve.estimators.linear_model import LinearModelMixin
+from scoresieve.estimators.persistence.fields import fields_of
+from scoresieve.estimators.persistence.kinds import weights
+from scoresieve.estimators.persistence.saving import PersistenceMixin
 from scoresieve.mil.bag_checks import check_length
 from scoresieve.mil.bags import Bags, as_bags
 from scoresieve.mil.embedding import MILESEmbedding
@@ -49,7 +52,7 @@ def _may_certify(model: Any) -> bool:
     return not hasattr(model, "model_") or hasattr(model.model_, "certify")
 
 
-class BagModelMixin(LinearModelMixin):
+class BagModelMixin(LinearModelMixin, PersistenceMixin):
     """``f(B) = sum_k w_k s(x^k, B) + b``, with s of :class:`MILESEmbedding` and few x^k.
 
     Conventions
@@ -58,6 +61,9 @@ class BagModelMixin(LinearModelMixin):
     ``key_instances_``, ``n_instances_selected_``, ``coef_`` and all fitted attributes of ``model_``
     that mean the same for bags.
     """
+
+    _fields = fields_of("embedding_", "model_", "_origins")
+    _fields |= {"coef_": weights("problems", "selected")}
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -89,34 +95,45 @@ class BagModelMixin(LinearModelMixin):
         embedding.fit(kept)
         model.fit(embedding.transform(bags), y, **weights_argument(weights))
         origins = [kept.origin(k) for k in embedding.prototype_indices_[model.support_]]
-        self._keep_selected(embedding, model, [(int(numbers[bag]), at) for bag, at in origins])
-
-    def _keep_selected(
-        self, embedding: MILESEmbedding, model: Any, origins: list[tuple[int, int]]
-    ) -> None:
-        """The selected instances, and what the model says of them."""
         for name in fitted_names(self):
             delattr(self, name)
-        vars(self).update(
-            {name: getattr(model, name) for name in fitted_names(model) if name not in NOT_TAKEN}
-        )
         self.embedding_, self.model_ = embedding, model
-        self._targets = model._targets
-        self.n_instances_selected_ = model.n_features_selected_
-        self.coef_ = model.coef_[:, model.support_]
-        self._selected = embedding.prototypes_[model.support_]
-        self.key_instances_ = [
-            self._key_instance(problem, place, origins[place])
-            for problem, weights in enumerate(self.coef_)
-            for place in np.argsort(-np.abs(weights), kind="stable")
-            if weights[place] != 0.0
-        ]
+        self._origins = np.array([(numbers[bag], at) for bag, at in origins]).reshape(-1, 2)
+        self.coef_ = np.ascontiguousarray(model.coef_[:, model.support_])
+        vars(self).update(self._derived())
 
-    def _key_instance(self, problem: int, place: int, origin: tuple[int, int]) -> KeyInstance:
-        label = self.classes_[1 if self._targets.kind == "binary" else problem]
-        vector = self._selected[[place]]
-        vector = vector if sp.issparse(vector) else vector[0]
-        return KeyInstance(label, *origin, float(self.coef_[problem, place]), vector)
+    def _derived(self) -> dict[str, Any]:
+        """What the model on the embedding says of bags, and the selected instances."""
+        model, selected = self.model_, self.embedding_.prototypes_[self.model_.support_]
+        coef = self.coef_.toarray() if sp.issparse(self.coef_) else self.coef_
+        labels = model.classes_[1:] if model._targets.kind == "binary" else model.classes_
+        return {
+            **{name: getattr(model, name) for name in fitted_names(model) if name not in NOT_TAKEN},
+            "_targets": model._targets,
+            "n_instances_selected_": model.n_features_selected_,
+            "_selected": selected,
+            "key_instances_": [
+                KeyInstance(
+                    label, *self._origins[k].tolist(), float(weights[k]), _vector(selected, k)
+                )
+                for label, weights in zip(labels, coef, strict=True)
+                for k in np.argsort(-np.abs(weights), kind="stable")
+                if weights[k] != 0.0
+            ],
+        }
+
+    def _without_certificate(self) -> Any:
+        """The selected instances alone, and the model on their columns of the embedding."""
+        lean = super()._without_certificate()
+        embedding, model = lean.embedding_, lean.model_
+        # No embedding is without any column.
+        kept = model.support_ if model.support_.size else np.arange(1)
+        embedding.prototypes_ = embedding.prototypes_[kept]
+        embedding.prototype_indices_ = embedding.prototype_indices_[kept]
+        model.n_features_in_, model.coef_ = int(kept.size), model.coef_[:, kept]
+        model.supports_ = [np.searchsorted(kept, support) for support in model.supports_]
+        model.support_ = np.searchsorted(kept, model.support_)
+        return lean
 
     def _validated(self, X: Any) -> FloatArray:
         """The similarity of each bag to the selected instances."""
@@ -162,6 +179,11 @@ class BagModelMixin(LinearModelMixin):
         """
         check_is_fitted(self, "coef_")
         return self.model_.certify(self.embedding_.transform(X), y, sample_weight)
+
+
+def _vector(instances: Any, place: int) -> Any:
+    """One of the instances, as a sparse row if they are sparse."""
+    return instances[[place]] if sp.issparse(instances) else instances[place].copy()
 
 
 def counted_bags(bags: Bags, sample_weight: ArrayLike | None) -> tuple[IntArray, FloatArray | None]:

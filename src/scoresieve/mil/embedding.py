@@ -14,6 +14,8 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from scoresieve._checks import check_count, check_positive
+from scoresieve.estimators.persistence.fields import fields_of
+from scoresieve.estimators.persistence.saving import PersistenceMixin
 from scoresieve.mil._similarity import greatest_cosine, median_distance, nearest_squared
 from scoresieve.mil.bags import Bags, as_bags
 
@@ -26,7 +28,7 @@ PROTOTYPES = ("kmeans", "sample")
 LEAST_MEMORY = 1e6
 
 
-class MILESEmbedding(TransformerMixin, BaseEstimator):
+class MILESEmbedding(PersistenceMixin, TransformerMixin, BaseEstimator):
     """``s(x^k, B_i) = max_j exp(-||x_ij - x^k||^2 / (2 sigma^2))`` for every prototype x^k.
 
     Chen, Bi and Wang, *MILES: Multiple-Instance Learning via Embedded Instance Selection* (TPAMI
@@ -69,6 +71,8 @@ class MILESEmbedding(TransformerMixin, BaseEstimator):
     array([[1.   , 1.   , 0.607],
            [0.607, 0.135, 1.   ]])
     """
+
+    _fields = fields_of("n_columns_in_", "prototypes_", "prototype_indices_", "sigma_")
 
     def __init__(
         self,

@@ -23,26 +23,15 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+
+from scoresieve._arrays import Array
+from scoresieve.estimators.persistence.packing import pack, unpack
 
 FORMAT = "scoresieve-model"
 FORMAT_VERSION = 1
 
 _JSON = "model.json"
-_KEY = re.compile(r"[A-Za-z0-9_]+")
 _MEMBER = re.compile(r"[A-Za-z0-9_]+(\.[A-Za-z0-9_]+)*\.(npy|json)")
-#: dtypes as NumPy spells them: booleans, integers, floats, text, dates and spans of time.
-DTYPE = re.compile(
-    r"\|b1|\|[iu]1|[<>][iuf][248]|[<>]U[1-9]\d{0,8}|\|S[1-9]\d{0,8}"
-    r"|[<>][mM]8\[(?:Y|M|W|D|h|m|s|ms|us|ns)\]"
-)
-_NPY = re.compile(
-    rb"\x93NUMPY\x01\x00..\{'descr': '([^']+)', 'fortran_order': (True|False), "
-    rb"'shape': \(((?:\d{1,18}, ?)*(?:\d{1,18})?)\), \} *\n",
-    re.DOTALL,
-)
-_LARGEST_CODE_POINT = 0x10FFFF
-_LONGEST = 2**31 - 1
 _END_OF_ZIP = b"PK\x05\x06"
 _BROKEN_ZIP = (
     zipfile.BadZipFile,
@@ -52,8 +41,6 @@ _BROKEN_ZIP = (
     OverflowError,
     RuntimeError,
 )
-_SEQUENCES = {"tuple": tuple, "set": set, "frozenset": frozenset}
-_NON_FINITE = ("inf", "-inf", "nan")
 
 
 def write_model(path: str | os.PathLike, tree: dict[str, Any]) -> None:
@@ -73,8 +60,8 @@ def write_model(path: str | os.PathLike, tree: dict[str, Any]) -> None:
         "format_version": FORMAT_VERSION,
         "versions": {name: installed_version(name) for name in names},
     }
-    arrays: dict[str, NDArray] = {}
-    packed = header | {key: _pack(value, key, arrays) for key, value in tree.items()}
+    arrays: dict[str, Array] = {}
+    packed = header | {key: pack(value, key, arrays) for key, value in tree.items()}
     text = json.dumps(packed, indent=1, allow_nan=False).encode("ascii")
 
     def write(stream: Any) -> None:
@@ -109,7 +96,7 @@ def read_model(path: str | os.PathLike) -> dict[str, Any]:
             parse_float=_finite,
         )
         _check_header(packed)
-        tree = {key: _unpack(value, key, members) for key, value in packed.items()}
+        tree = {key: unpack(value, key, members) for key, value in packed.items()}
     except RecursionError:
         raise ValueError(f"{_JSON} is nested too deeply.") from None
     if members:
@@ -162,91 +149,6 @@ def _add_member(archive: zipfile.ZipFile, name: str, content: bytes) -> None:
     archive.writestr(info, content)
 
 
-def _pack(value: Any, name: str, arrays: dict[str, NDArray]) -> Any:
-    """A value as JSON; arrays go to ``arrays`` under the name of their place."""
-    kind = type(value)
-    if value is None or kind in (bool, int, str):
-        return value
-    if kind is float:
-        return value if math.isfinite(value) else {"$": "float", "value": repr(value)}
-    if kind is dict and all(type(key) is str and _KEY.fullmatch(key) for key in value):
-        return {key: _pack(item, f"{name}.{key}", arrays) for key, item in value.items()}
-    if kind is range:
-        return {"$": "range", "items": [value.start, value.stop, value.step]}
-    if kind in (np.ndarray, np.memmap) or isinstance(value, np.generic):
-        return _pack_array(value, name, arrays)
-    if kind in (list, tuple, set, frozenset):
-        items = sorted(value, key=repr) if kind in (set, frozenset) else value
-        packed = [_pack(item, f"{name}.{i}", arrays) for i, item in enumerate(items)]
-        return packed if kind is list else {"$": kind.__name__, "items": packed}
-    raise TypeError(
-        f"{name} is of the type {kind.__module__}.{kind.__qualname__}, which cannot be saved as "
-        "plain data; use numbers, text, lists or NumPy arrays, or pickle the model."
-    )
-
-
-def _pack_array(value: Any, name: str, arrays: dict[str, NDArray]) -> Any:
-    """Arrays of Python objects item by item, all others as they are."""
-    array = np.asarray(value)
-    if array.dtype.kind == "O":
-        items = [_pack(item, f"{name}.{i}", arrays) for i, item in enumerate(array.ravel())]
-        return {"$": "objects", "shape": list(array.shape), "items": items}
-    if not DTYPE.fullmatch(array.dtype.str):
-        raise TypeError(
-            f"{name} has the dtype {array.dtype}, which cannot be saved as plain data; use "
-            "booleans, integers, floats of at most 64 bits, or text."
-        )
-    arrays[name] = array
-    return {"$": "scalar" if isinstance(value, np.generic) else "array"}
-
-
-def _unpack(value: Any, name: str, members: dict[str, bytes]) -> Any:
-    """The inverse of ``_pack``, which takes from ``members`` what it uses."""
-    if isinstance(value, list):
-        return [_unpack(item, f"{name}.{i}", members) for i, item in enumerate(value)]
-    if not isinstance(value, dict):
-        return value
-    if "$" not in value:
-        return {key: _unpack(item, f"{name}.{key}", members) for key, item in value.items()}
-    tag, keys = str(value["$"]), set(value) - {"$"}
-    if tag in ("array", "scalar") and not keys:
-        if f"{name}.npy" not in members:
-            raise ValueError(f"the member {name}.npy is missing.")
-        array = _read_array(members.pop(f"{name}.npy"), f"{name}.npy")
-        return array if tag == "array" else array[()]
-    if tag == "float" and keys == {"value"} and value["value"] in _NON_FINITE:
-        return float(value["value"])
-    items = value.get("items")
-    if isinstance(items, list):
-        if tag == "range" and keys == {"items"} and [type(item) for item in items] == [int] * 3:
-            return range(*items)
-        items = [_unpack(item, f"{name}.{i}", members) for i, item in enumerate(items)]
-        if tag in _SEQUENCES and keys == {"items"}:
-            return _sequence(tag, items, name)
-        if tag == "objects" and keys == {"shape", "items"}:
-            return _objects(items, value["shape"], name)
-    raise ValueError(f"{name} of {_JSON} is a special value of an unknown kind: {tag!r}.")
-
-
-def _sequence(tag: str, items: list, name: str) -> Any:
-    try:
-        return _SEQUENCES[tag](items)
-    except TypeError:
-        raise ValueError(f"{name} of {_JSON} is a set of what cannot be in a set.") from None
-
-
-def _objects(items: list, shape: Any, name: str) -> NDArray:
-    """An array of Python objects."""
-    lengths = shape if isinstance(shape, list) else [None]
-    fits = all(type(n) is int and 0 <= n <= _LONGEST for n in lengths)
-    if not fits or math.prod(lengths) != len(items):
-        raise ValueError(f"{name} of {_JSON} has the shape {shape!r} and {len(items)} items.")
-    array = np.empty(len(items), dtype=object)
-    for i, item in enumerate(items):
-        array[i] = item
-    return array.reshape(lengths)
-
-
 def _read_members(stream: Any) -> dict[str, bytes]:
     """The content of each member, whose sizes have been compared with that of the file."""
     size = stream.seek(0, os.SEEK_END)
@@ -282,31 +184,6 @@ def _check_members(infos: list[zipfile.ZipInfo], size: int) -> None:
         )
     if min((info.header_offset for info in infos), default=0) != 0:
         raise ValueError("it does not begin with its first member.")
-
-
-def _read_array(content: bytes, name: str) -> NDArray:
-    """An array, once dtype and shape are known to need just the bytes that are there."""
-    head = _NPY.match(content)
-    descr = head[1].decode("latin-1") if head else ""
-    if not head or int.from_bytes(content[8:10], "little") != head.end() - 10:
-        raise ValueError(f"the member {name} does not begin as an array of NumPy does.")
-    if not DTYPE.fullmatch(descr):
-        raise ValueError(f"the member {name} has the dtype {descr!r}, which no model file has.")
-    dtype, shape = np.dtype(descr), tuple(int(n) for n in re.findall(rb"\d+", head[3]))
-    needed, there = math.prod(shape) * dtype.itemsize, len(content) - head.end()
-    if needed != there:
-        raise ValueError(
-            f"the member {name} should have {needed} bytes for {dtype} of shape {shape}, and has "
-            f"{there}."
-        )
-    flat = np.frombuffer(content, dtype=dtype, offset=head.end()).copy()
-    if dtype.kind == "b" and flat.view(np.uint8).max(initial=0) > 1:
-        raise ValueError(f"the member {name} holds booleans that are neither 0 nor 1.")
-    if dtype.kind == "U":
-        codes = flat.view(np.dtype("u4").newbyteorder(dtype.byteorder))
-        if codes.max(initial=0) > _LARGEST_CODE_POINT:
-            raise ValueError(f"the member {name} holds what is no text.")
-    return flat.reshape(shape, order="F" if head[2] == b"True" else "C")
 
 
 def _check_header(packed: Any) -> None:

@@ -1,38 +1,57 @@
-"""Strict reading of plain data: every entry is asked for, with the type it must have."""
+"""Strict reading of plain data: every entry is asked for, with the type and shape it must have."""
 
 from __future__ import annotations
 
 import sys
+from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
 import numpy as np
-from numpy.typing import NDArray
+
+from scoresieve._arrays import Array
+
+
+@dataclass
+class Known:
+    """What has been learnt so far: the most bytes of dense weights, sizes, and checked entries.
+
+    The first array with a size of some name, ``"features"`` for example, says how much it is. All
+    others must agree, those of models inside the model included.
+    """
+
+    max_bytes: float = float("inf")
+    sizes: dict[str, int] = field(default_factory=dict)
+    values: dict[str, Any] = field(default_factory=dict)
 
 
 class Record:
     """A dict from a file, every entry of which must be asked for, with the type it must have."""
 
-    def __init__(self, content: Any, name: str) -> None:
+    def __init__(self, content: Any, name: str, known: Known | None = None) -> None:
         if type(content) is not dict:
             raise ValueError(f"{name} must be an object, not {content!r:.80}.")
-        self._content, self.name = dict(content), name
+        self._content, self.name, self.known = dict(content), name, known or Known()
 
-    def refuse(self, key: str, why: str) -> NoReturn:
+    def refuse(self, key: Any, why: str) -> NoReturn:
         """Raise the ValueError for an entry."""
         raise ValueError(f"{self.name}.{key} {why}")
 
-    def is_null(self, key: str) -> bool:
+    def is_null(self, key: Any) -> bool:
         """Whether the entry is null; then it is done with."""
         if self._content.get(key, key) is not None:
             return False
         del self._content[key]
         return True
 
-    def holds(self, key: str, kind: type) -> bool:
+    def holds(self, key: Any, kind: type) -> bool:
         """Whether the entry is of the type."""
         return type(self._content.get(key)) is kind
 
-    def take(self, key: str, *types: type) -> Any:
+    def names(self) -> list[Any]:
+        """What nobody asked for so far."""
+        return list(self._content)
+
+    def take(self, key: Any, *types: type) -> Any:
         """The entry, which is of exactly one of the types."""
         if key not in self._content:
             self.refuse(key, "is missing.")
@@ -42,14 +61,14 @@ class Record:
             self.refuse(key, f"must be {expected}, not {value!r:.80}.")
         return value
 
-    def choice(self, key: str, choices: Any) -> Any:
+    def choice(self, key: Any, choices: Any) -> Any:
         """The entry, which is one of the choices."""
         value = self.take(key, *{type(choice) for choice in choices})
         if value not in choices:
             self.refuse(key, f"must be one of {list(choices)}, not {value!r:.80}.")
         return value
 
-    def number(self, key: str, kind: type, low: float, high: float = sys.float_info.max) -> Any:
+    def number(self, key: Any, kind: type, low: float, high: float = sys.float_info.max) -> Any:
         """A number in [low, high]."""
         value = self.take(key, kind)
         if not low <= value <= high:
@@ -57,31 +76,44 @@ class Record:
         return value
 
     def array(
-        self, key: str, dtype: Any, shape: tuple[int | None, ...], *, finite: bool = False
-    ) -> NDArray:
-        """An array of the dtype, or of a kind in a string of kinds; None in the shape is free."""
+        self, key: Any, dtype: Any, shape: tuple[str | int | None, ...], *, finite: bool = False
+    ) -> Array:
+        """An array of the dtype, or of a kind in a string of kinds.
+
+        Each part of the shape is a number, the name of a size, or None for any.
+        """
         array = self.take(key, np.ndarray)
         fits = array.dtype.kind in dtype if isinstance(dtype, str) else array.dtype == dtype
         if not fits:
             self.refuse(key, f"has the dtype {array.dtype}; it must be {_spelled(dtype)}.")
+        sizes = self.known.sizes
+        wanted = tuple(sizes.get(n) if isinstance(n, str) else n for n in shape)
         if array.ndim != len(shape) or any(
-            n not in (None, m) for n, m in zip(shape, array.shape, strict=True)
+            n not in (None, m) for n, m in zip(wanted, array.shape, strict=True)
         ):
-            self.refuse(key, f"has the shape {array.shape}; it must be {shape}.")
+            self.refuse(key, f"has the shape {array.shape}; it must be {wanted}.")
         if finite and not np.all(np.isfinite(array)):
             self.refuse(key, "holds NaN or infinity.")
+        named = zip(shape, array.shape, strict=True)
+        sizes.update({name: n for name, n in named if isinstance(name, str)})
         return array
 
-    def items(self, key: str, length: int) -> list[Record]:
-        """A list of that many dicts."""
+    def size(self, key: Any, name: str, size: int) -> int:
+        """The size that the entry says, which must agree with what is known of it."""
+        if self.known.sizes.setdefault(name, size) != size:
+            self.refuse(key, f"is about {size} {name}; it must be {self.known.sizes[name]}.")
+        return size
+
+    def items(self, key: Any, length: int) -> Record:
+        """A list of that many entries, as a record by their numbers."""
         items = self.take(key, list)
         if len(items) != length:
             self.refuse(key, f"has {len(items)} items; it must be {length}.")
-        return [Record(item, f"{self.name}.{key}.{i}") for i, item in enumerate(items)]
+        return Record(dict(enumerate(items)), f"{self.name}.{key}", self.known)
 
-    def record(self, key: str) -> Record:
+    def record(self, key: Any) -> Record:
         """An entry that is a dict."""
-        return Record(self.take(key), f"{self.name}.{key}")
+        return Record(self.take(key), f"{self.name}.{key}", self.known)
 
     def end(self) -> None:
         """Refuse entries that nobody asked for."""

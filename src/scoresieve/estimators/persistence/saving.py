@@ -1,7 +1,7 @@
-"""``save`` and ``load``: the fitted state of a linear model as plain data, for files and pickles.
+"""``save`` and ``load``: the fitted state of an estimator as plain data, for files and pickles.
 
-Pickles hold the same plain state as files, so that skops needs to trust the class of the model and
-no other of this package.
+Pickles hold the same plain state as files, so that skops needs to trust the estimators themselves
+and nothing else of this package.
 """
 
 from __future__ import annotations
@@ -11,16 +11,11 @@ from typing import Any, ClassVar
 
 from sklearn.utils.validation import check_is_fitted
 
-from scoresieve.estimators.persistence.fields import (
-    LINEAR_DERIVED,
-    LINEAR_FIELDS,
-    Field,
-    Known,
-    plain_measure,
-)
+from scoresieve.estimators.persistence.classes import CLASSES, enter, find_class, known_names
 from scoresieve.estimators.persistence.file import naming_file, read_model, write_model
-from scoresieve.estimators.persistence.record import Record
-from scoresieve.measures import Measure, get_measure
+from scoresieve.estimators.persistence.kinds import Field
+from scoresieve.estimators.persistence.named import plain_parameter, read_parameter, refuse_own
+from scoresieve.estimators.persistence.record import Known, Record
 
 #: What the dense weights of a loaded model may take, if the caller does not say otherwise.
 MAX_BYTES = 2**30
@@ -33,68 +28,111 @@ class PersistenceMixin:
 
     Conventions
     -----------
-    A class lists what ``fit`` sets in ``_fields`` and ``_derived``, and is listed by name in
-    ``loadable_classes``. Callbacks and metadata requests are not part of a file.
+    * A class lists what ``fit`` sets in ``_fields``, and computes in ``_derived`` what follows from
+      that and is therefore in no file.
+    * Callbacks and metadata requests are not part of a file.
     """
 
-    _fields: ClassVar[dict[str, Field]] = LINEAR_FIELDS
-    _derived: ClassVar[dict[str, tuple[str, str]]] = LINEAR_DERIVED
+    _fields: ClassVar[dict[str, Field]] = {}
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        enter(cls)
+
+    def _derived(self) -> dict[str, Any]:
+        """Fitted attributes by name that follow from the fields."""
+        return {}
+
+    @classmethod
+    def _is_complete(cls, state: dict[str, Any]) -> bool:
+        """Whether all is there that ``fit`` sets."""
+        return all(name in state or part.optional for name, part in cls._fields.items())
 
     def __getstate__(self) -> dict[str, Any]:
         state = dict(super().__getstate__())
-        for name, (source, _) in self._derived.items():
-            if source in state:
-                state.pop(name, None)
-        for name, part in self._fields.items():
-            if state.get(name) is not None:
-                state[name] = part.plain(state[name])
-        return state
+        derived = self._derived() if self._is_complete(state) else ()
+        state = {name: value for name, value in state.items() if name not in derived}
+        plain = {k: part.to_plain(state[k]) for k, part in self._fields.items() if k in state}
+        return state | plain
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        state = dict(state)
-        for name, part in self._fields.items():
-            if state.get(name) is not None:
-                state[name] = part.value(state[name])
-        for name, (source, attribute) in self._derived.items():
-            if source in state:
-                state[name] = getattr(state[source], attribute)
-        super().__setstate__(state)
+        values = {k: part.to_value(state[k]) for k, part in self._fields.items() if k in state}
+        super().__setstate__(state | values)
+        if self._is_complete(state):
+            vars(self).update(self._derived())
 
-    def save(self, path: str | os.PathLike) -> None:
+    def save(self, path: str | os.PathLike, *, with_certificate: bool = False) -> None:
         """Write the fitted model to one file of JSON and arrays, which :func:`load` reads.
 
-        The file holds all parameters and fitted attributes, and no code. It replaces an older file
-        only when it is complete.
+        The file holds all parameters and what the model needs to predict, and no code. It replaces
+        an older file only when it is complete.
 
         Parameters
         ----------
         path : path
             Any name will do.
+        with_certificate : bool, default=False
+            Whether the file also holds what ``certify`` and a warm start of the same rows need. It
+            grows with the training rows; without it, the file grows with the selected features.
 
         Raises
         ------
         ValueError
-            If the measure is a function of your own.
+            If the measure or the loss is one of your own.
         TypeError
             If a parameter is no plain data, but a pandas object for example.
         """
-        check_is_fitted(self, "coef_")
+        check_is_fitted(self, [k for k, part in self._fields.items() if not part.optional])
         name = type(self).__name__
-        if loadable_classes().get(name) is not type(self):
+        if CLASSES.get(name) is not type(self):
             raise TypeError(f"{name} is a class of your own, which load does not know; pickle it.")
+        tree = (self if with_certificate else self._without_certificate())._tree()
+        # What is not of the expected form, since somebody changed it, is refused now, not later.
+        _read_state(type(self), Record(tree["fitted"], "fitted"))
+        write_model(path, tree)
+
+    def _without_certificate(self) -> Any:
+        """The same model without what grows with the training rows."""
+        lean = type(self).__new__(type(self))
+        vars(lean).update(vars(self))
+        for name, part in self._fields.items():
+            value = getattr(self, name, None)
+            if isinstance(value, PersistenceMixin):
+                setattr(lean, name, value._without_certificate())
+            elif part.is_proof:
+                setattr(lean, name, [None] * len(value) if isinstance(value, list) else None)
+        return lean
+
+    def _tree(self) -> dict[str, Any]:
+        """Class, parameters and fitted state as plain data."""
         state = self.__getstate__()
-        fitted = {key: state.get(key) for key in self._fields}
-        _refuse_own_measure(fitted["_settings"]["measure"])
-        parameters = self.get_params(deep=False).items()
-        tree = {
-            "class": name,
-            "parameters": {key: _plain_parameter(value) for key, value in parameters},
-            "output": getattr(self, "_transform_output", None),
+        fitted = {name: state.get(name) for name in self._fields}
+        for name, value in fitted.items():
+            for item in value.values() if isinstance(value, dict) else [value]:
+                refuse_own(item)
+            if isinstance(value, PersistenceMixin):
+                fitted[name] = value._tree()
+        parameters = self.get_params(deep=False)
+        return {
+            "class": type(self).__name__,
+            "parameters": {name: plain_parameter(value) for name, value in parameters.items()},
+            # The only place where scikit-learn keeps what set_output was told.
+            "output": getattr(self, "_sklearn_output_config", {}).get("transform"),
             "fitted": fitted,
         }
-        # What is not of the expected form, since somebody changed it, is refused now, not later.
-        read_fitted(type(self), Record(fitted, "fitted"), float("inf"))
-        write_model(path, tree)
+
+    @classmethod
+    def from_record(cls, record: Record) -> Any:
+        """The model that a checked part of a file describes."""
+        parameters = record.record("parameters")
+        names = cls().get_params(deep=False)
+        model = cls(**{name: read_parameter(parameters, name) for name in names})
+        parameters.end()
+        output = record.choice("output", _OUTPUTS if hasattr(model, "set_output") else (None,))
+        state = _read_state(cls, record.record("fitted"))
+        record.end()
+        model.__setstate__(state)
+        return model if output is None else model.set_output(transform=output)
 
     @classmethod
     def load(cls, path: str | os.PathLike, *, max_bytes: int = MAX_BYTES) -> Any:
@@ -119,19 +157,11 @@ class PersistenceMixin:
         return model
 
 
-def loadable_classes() -> dict[str, type]:
-    """The classes that a file may name; nothing else is ever looked up by name."""
-    # Imported here, since these classes are built on this module.
-    from scoresieve.estimators.measure_svc import MeasureSVC
-
-    return {"MeasureSVC": MeasureSVC}
-
-
 def load(path: str | os.PathLike, *, max_bytes: int = MAX_BYTES) -> Any:
     """Read a model that ``save`` wrote.
 
-    Every method of the model gives the same bits as before. Files are checked as what they are,
-    data from elsewhere: nothing in them is executed, and what does not fit is refused.
+    The model predicts the same bits as before. Files are checked as what they are, data from
+    elsewhere: nothing in them is executed, and what does not fit is refused.
 
     Parameters
     ----------
@@ -148,7 +178,7 @@ def load(path: str | os.PathLike, *, max_bytes: int = MAX_BYTES) -> Any:
     Raises
     ------
     ValueError
-        If the file is damaged, no model, or of a newer format.
+        If the file is damaged, no model, or of another format version.
 
     Examples
     --------
@@ -165,52 +195,16 @@ def load(path: str | os.PathLike, *, max_bytes: int = MAX_BYTES) -> Any:
     True
     """
     with naming_file(path):
-        record = Record(read_model(path), "model")
-        cls = loadable_classes()[record.choice("class", tuple(loadable_classes()))]
-        parameters = record.record("parameters")
-        names = cls().get_params(deep=False)
-        model = cls(**{name: _parameter(parameters, name) for name in names})
-        parameters.end()
-        output = record.choice("output", _OUTPUTS)
-        state = read_fitted(cls, record.record("fitted"), max_bytes)
-        record.end()
-        model.__setstate__(state)
-    return model if output is None else model.set_output(transform=output)
+        record = Record(read_model(path), "model", Known(max_bytes))
+        return find_class(record.choice("class", known_names())).from_record(record)
 
 
-def read_fitted(cls: type, record: Record, max_bytes: float) -> dict[str, Any]:
+def _read_state(cls: type[PersistenceMixin], record: Record) -> dict[str, Any]:
     """The plain state of a model, each field of it checked."""
-    known = Known(max_bytes)
+    known = record.known = Known(record.known.max_bytes, record.known.sizes)
     for name, part in cls._fields.items():
-        plain = part.read(record, name, known)
+        plain = part.read(record, name)
         if plain is not None or part.nullable:
-            known.plain[name] = plain
+            known.values[name] = plain
     record.end()
-    return known.plain
-
-
-def _plain_parameter(value: Any) -> Any:
-    """A measure as a dict with its name, anything else as it is."""
-    if not isinstance(value, Measure):
-        return value
-    _refuse_own_measure(plain_measure(value))
-    return {"measure": value.name}
-
-
-def _parameter(parameters: Record, name: str) -> Any:
-    """The inverse of ``_plain_parameter``."""
-    value = parameters.take(name)
-    if type(value) is not dict:
-        return value
-    entry = Record(value, f"{parameters.name}.{name}")
-    measure = get_measure(entry.take("measure", str))
-    entry.end()
-    return measure
-
-
-def _refuse_own_measure(measure: str | Measure) -> None:
-    if isinstance(measure, Measure):
-        raise ValueError(
-            f"measure={measure!r} has no name that gives it back: a function, weights or a class "
-            "of your own cannot be in a file of plain data. Pickle the model instead."
-        )
+    return known.values

@@ -7,6 +7,7 @@ from typing import Any
 from numpy.typing import ArrayLike
 from sklearn.metrics import get_scorer
 
+from scoresieve.estimators.persistence.fields import fields_of
 from scoresieve.estimators.selection.choice import choose
 
 
@@ -20,6 +21,7 @@ class ChosenModelMixin:
     * ``_private_state`` names the private attributes of a fitted model that its methods need.
     """
 
+    _fields = fields_of("n_splits_", "cv_results_", "best_index_", "estimator_")
     _private_state: tuple[str, ...] = ("_targets", "_arguments", "_biases", "_dual_points")
 
     def _choose(self, results: dict[str, Any], kind: str, n_splits: int) -> None:
@@ -36,9 +38,13 @@ class ChosenModelMixin:
         self.n_splits_ = n_splits
         self.cv_results_ = results
         self.best_index_ = choose(results, kind, self.refit)
-        self.best_params_ = results["params"][self.best_index_]
-        self.best_score_ = float(results["mean_test_score"][self.best_index_])
-        self.C_ = self.best_params_["C"]
+        vars(self).update(self._choice())
+
+    def _choice(self) -> dict[str, Any]:
+        """What the table says of the chosen point."""
+        point = self.cv_results_["params"][self.best_index_]
+        score = float(self.cv_results_["mean_test_score"][self.best_index_])
+        return {"best_params_": point, "best_score_": score, "C_": point["C"]}
 
     def _take_over(self, estimator: Any) -> None:
         """Make the fitted state of the final model the state of this one."""
@@ -46,7 +52,10 @@ class ChosenModelMixin:
             for name in self._state_of(self.estimator_):
                 vars(self).pop(name, None)
         self.estimator_ = estimator
-        vars(self).update(self._state_of(estimator))
+        vars(self).update(self._derived())
+
+    def _derived(self) -> dict[str, Any]:
+        return self._choice() | self._state_of(self.estimator_)
 
     def _state_of(self, model: Any) -> dict[str, Any]:
         """The public fitted attributes, and the private ones that the methods of mixins need."""
