@@ -21,7 +21,7 @@ from scoresieve.estimators.budget_model import (
     warn_about,
 )
 from scoresieve.estimators.decision import linear_scores
-from scoresieve.estimators.persistence.fields import OF_ONE_PROBLEM
+from scoresieve.estimators.persistence.fields import FIELDS_OF_ONE_PROBLEM
 from scoresieve.estimators.persistence.saving import PersistenceMixin
 from scoresieve.estimators.progress import CallbackMixin, FitTasks, with_callbacks
 from scoresieve.estimators.selector import SparseSelectorMixin
@@ -109,7 +109,7 @@ class BudgetRegressor(
     (array([ 1., -2.]), 5.0)
     """
 
-    _fields = OF_ONE_PROBLEM
+    _fields = FIELDS_OF_ONE_PROBLEM
     _derived = derived_of_problem
 
     def __init__(

@@ -13,6 +13,7 @@ from sklearn.utils import check_X_y
 from sklearn.utils.parallel import Parallel, delayed
 
 from scoresieve.estimators.budget_model import problem_arguments
+from scoresieve.estimators.persistence.kinds import estimator
 from scoresieve.estimators.progress import CallbackMixin, FitTasks, reported, with_callbacks
 from scoresieve.estimators.selection.candidates import PathJob, warn_of_open_gaps
 from scoresieve.estimators.selection.choice import check_Cs, check_refit, read_sizes
@@ -110,6 +111,7 @@ class BagMeasureSVCCV(
     (1, array([4., 4.]))
     """
 
+    _fields = ChosenModelMixin._fields | {"estimator_": estimator("BagMeasureSVC")}
     _private_state = ("_targets", "_selected")
 
     def __init__(

@@ -5,6 +5,8 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
+from scoresieve.estimators.persistence.record import Record
+
 #: Every estimator of this package whose module has been imported.
 CLASSES: dict[str, Any] = {}
 
@@ -25,14 +27,11 @@ def enter(cls: type) -> None:
         CLASSES[cls.__name__] = cls
 
 
-def known_names() -> list[str]:
-    """What a file may name."""
-    return sorted({*CLASSES}.union(*DEFINED_IN.values()))
-
-
-def find_class(name: str) -> Any:
-    """The class of a known name."""
-    for module, names in DEFINED_IN.items():
-        if name in names:
+def model_of(record: Record, *names: str) -> Any:
+    """The model that a record describes, of a class with one of these names; of any, without."""
+    known = {*CLASSES}.union(*DEFINED_IN.values())
+    name = record.choice("class", names or sorted(known))
+    for module, defined in DEFINED_IN.items():
+        if name in defined:
             importlib.import_module(module)
-    return CLASSES[name]
+    return CLASSES[name].from_record(record)

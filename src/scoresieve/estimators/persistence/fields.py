@@ -2,50 +2,27 @@
 
 from __future__ import annotations
 
-import dataclasses
 import numbers
 import sys
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from scoresieve._arrays import Array
-from scoresieve.estimators.persistence.kinds import (
-    Field,
-    array,
-    columns,
-    count,
-    each,
-    estimator,
-    number,
-    table,
-    weights,
-)
-from scoresieve.estimators.persistence.named import (
-    check_loss,
-    check_measure,
-    plain_loss,
-    plain_measure,
-    to_loss,
-)
+from scoresieve.estimators.persistence import kinds, rows
+from scoresieve.estimators.persistence.kinds import Field, array, columns, each, number
+from scoresieve.estimators.persistence.named import check_named, plain_named, to_named
 from scoresieve.estimators.persistence.packing import DTYPE
 from scoresieve.estimators.persistence.record import Record
-from scoresieve.estimators.persistence.rows import (
-    check_matrix,
-    plain_sparse,
-    plain_weights,
-    to_matrix,
-)
 from scoresieve.estimators.targets import Targets
-from scoresieve.losses import Loss
-from scoresieve.measures import Measure, get_measure
-from scoresieve.risks import CutWeights, DualPoint, Slopes
+from scoresieve.risks import CutWeights, Slopes
 from scoresieve.solvers.limits import Progress, Status
 
 
-def _check_text(record: Record, key: Any, size: str, kinds: str = "biufmMUO") -> Array:
+def _check_labels(record: Record, key: Any, size: str, dtypes: str = "biufmMUO") -> Array:
     """Labels of any dtype that scikit-learn takes; objects are text."""
-    labels = record.array(key, kinds, (size,))
+    labels = record.array(key, dtypes, (size,))
     if labels.dtype.kind == "O" and not all(isinstance(item, str) for item in labels):
         record.refuse(key, "holds objects that are no text.")
     return labels
@@ -59,7 +36,7 @@ def _check_targets(record: Record, key: Any) -> dict[str, Any]:
     """Classes as ``read_targets`` finds them: sorted labels, or the numbers of columns."""
     entry = record.record(key)
     kind = entry.choice("kind", ("binary", "multiclass", "multilabel"))
-    classes = _check_text(entry, "classes", "classes")
+    classes = _check_labels(entry, "classes", "classes")
     positive, dtype = entry.take("positive", int), entry.take("dtype", str)
     entry.end()
     sorted_classes = np.arange(classes.size) if kind == "multilabel" else np.unique(classes)
@@ -76,18 +53,20 @@ def _check_targets(record: Record, key: Any) -> dict[str, Any]:
     return plain
 
 
-_MEASURE = Field(check_measure, plain_measure, get_measure, nullable=True)
-_LOSS = Field(check_loss, plain_loss, to_loss, nullable=True)
+def _named(kind: str) -> Field:
+    return Field(lambda record, key: check_named(record, key, kind), plain_named, to_named)
+
+
 #: The arguments of ``certify`` that a model keeps.
 _ARGUMENTS = {
-    "measure": _MEASURE,
-    "loss": _LOSS,
+    "measure": replace(_named("measure"), nullable=True),
+    "loss": replace(_named("loss"), nullable=True),
     "budget": number(int, 1),
     "C": number(float, 0.0),
     "intercept_scaling": number(float, 0.0),
     "always_features": columns(),
     "excluded_features": columns(),
-    "feature_groups": dataclasses.replace(array(np.int64, "features"), nullable=True),
+    "feature_groups": replace(array(np.int64, "features"), nullable=True),
 }
 
 
@@ -104,8 +83,8 @@ def _check_arguments(record: Record, key: Any) -> dict[str, Any]:
 def _check_warm_labels(record: Record, key: Any) -> Any:
     """The labels that a warm start compares with new ones."""
     if record.known.values["_targets"]["kind"] == "multilabel":
-        return check_matrix(record, key, "biuf", ("labels", "problems"))
-    return _check_text(record, key, "labels")
+        return rows.check_matrix(record, key, "biuf", ("labels", "problems"))
+    return _check_labels(record, key, "labels")
 
 
 def _check_warm_weights(record: Record, key: Any) -> Array:
@@ -115,33 +94,24 @@ def _check_warm_weights(record: Record, key: Any) -> Array:
     return record.array(key, np.float64, ("labels",), finite=True)
 
 
-def _to_point(plain: dict[str, Any]) -> DualPoint:
-    return Slopes(**plain) if "slopes" in plain else CutWeights(**plain)
-
-
-def _trained_for(values: dict[str, Any]) -> Measure | Loss | None:
-    """What the model was trained for, as far as it has been read."""
-    arguments = values.get("_arguments") or {"loss": None, "measure": values.get("measure_")}
-    return _LOSS.to_value(arguments["loss"]) or _MEASURE.to_value(arguments["measure"])
-
-
 def _check_point(record: Record, key: Any) -> dict[str, Array]:
     """Slopes, or weights that are not negative and as many cuts of one width."""
     values, sizes = record.known.values, record.known.sizes
-    kind = _trained_for(values)
+    arguments = values.get("_arguments", {})
+    kind = arguments.get("loss") or arguments.get("measure") or values.get("measure_")
     if kind is None:
-        record.refuse(key, "must be null: this model has no certificate.")
-    entry = record.record(key)
+        record.refuse(key, "must be null: such a model has no certificate.")
     if "labels" in sizes and values.get("_warm_weights") is None:
         # Without sample weights, by which rows may be repeated, there is one row for each label.
-        sizes |= {"rows": sizes["labels"], "bytes": -(-sizes["labels"] // 8)}
-    if isinstance(kind, Loss):
+        sizes |= {"rows": sizes["labels"], "bytes of rows": -(-sizes["labels"] // 8)}
+    entry = record.record(key)
+    if "loss" in kind:
         plain = {"slopes": entry.array("slopes", np.float64, ("rows",), finite=True)}
     else:
         alpha = entry.array("alpha", np.float64, (None,), finite=True)
-        dtype, width = (np.uint8, "bytes") if kind.flips_examples else (np.float64, "rows")
-        # No cuts have no width.
-        shape = (alpha.size, width if alpha.size else None)
+        is_bits = to_named(kind).flips_examples
+        dtype, width = (np.uint8, "bytes of rows") if is_bits else (np.float64, "rows")
+        shape = (alpha.size, width if alpha.size else None)  # no cuts have no width
         plain = {"alpha": alpha, "cuts": entry.array("cuts", dtype, shape, finite=True)}
         if np.any(alpha < 0):
             entry.refuse("alpha", "must not be negative.")
@@ -150,34 +120,26 @@ def _check_point(record: Record, key: Any) -> dict[str, Array]:
 
 
 def _check_results(record: Record, key: Any) -> dict[str, Any]:
-    """The points of a grid, and columns with a number for each of them, or a text."""
+    """The points of a grid, and columns with a number or a text for each of them."""
     entry = record.record(key)
-    order = entry.names()
-    found: dict[str, Any] = {"mean_test_score": entry.array("mean_test_score", "f", ("points",))}
-    points = entry.items("params", record.known.sizes["points"])
-    found["params"] = [_check_cells(points.record(number)) for number in points.names()]
-    for name in entry.names():
-        found[name] = entry.array(name, "ifO", ("points",))
-        _check_cells(Record(dict(enumerate(found[name])), f"{entry.name}.{name}"))
-    if not all("C" in point for point in found["params"]):
-        entry.refuse("params", "must have C in each point.")
-    return {name: found[name] for name in order}
+    found: dict[str, Any] = dict.fromkeys(entry.names())
+    found["mean_test_score"] = entry.array("mean_test_score", np.float64, ("points",))
+    found["params"] = points = entry.take("params", list)
+    record.size(key, "points", len(points))
+    found |= {name: entry.array(name, "ifO", ("points",)) for name in entry.names()}
+    if not all(type(point) is dict and "C" in point for point in points):
+        entry.refuse("params", "must be points of a grid, each with its C.")
+    parts = [*(point.values() for point in points), *(found[k] for k in found if k != "params")]
+    if not all(isinstance(cell, str | numbers.Real) for part in parts for cell in part):
+        record.refuse(key, "holds what is neither a number nor text.")
+    return found
 
 
-def _check_cells(record: Record) -> dict[Any, Any]:
-    """Numbers and text."""
-    cells = {key: record.take(key) for key in record.names()}
-    for key, cell in cells.items():
-        if not isinstance(cell, str | numbers.Real):
-            record.refuse(key, f"must be a number or text, not {cell!r:.80}.")
-    return cells
-
-
-def _check_best_index(record: Record, key: Any) -> int:
-    """One of the points."""
-    return record.number(key, int, 0, record.known.sizes["points"] - 1)
-
-
+_REAL = Field(lambda record, key: record.take(key, float))
+_REALS, _FINITE = array(np.float64, "problems"), array(np.float64, "problems", finite=True)
+_WHOLE = array(np.int64, "problems")
+_WEIGHTS = kinds.weights("problems", "features")
+_HISTORY = kinds.table(Progress)
 _STATUS = Field(
     lambda record, key: record.choice(key, [status.name for status in Status]),
     plain=lambda status: status.name,
@@ -186,18 +148,16 @@ _STATUS = Field(
 _POINT = Field(
     _check_point,
     plain=lambda point: dict(vars(point)),
-    value=_to_point,
+    value=lambda plain: Slopes(**plain) if "slopes" in plain else CutWeights(**plain),
     nullable=True,
     is_proof=True,
 )
-_HISTORY = table(Progress)
-_REAL = Field(lambda record, key: record.take(key, float))
 
-#: All fitted attributes by name.
+#: All fitted attributes by name, of models with one problem for each class.
 FIELDS: dict[str, Field] = {
-    "n_features_in_": count("features"),
+    "n_features_in_": kinds.count("features"),
     "feature_names_in_": Field(
-        lambda record, key: _check_text(record, key, "features", "O"), optional=True
+        lambda record, key: _check_labels(record, key, "features", "O"), optional=True
     ),
     "_targets": Field(
         _check_targets,
@@ -209,52 +169,54 @@ FIELDS: dict[str, Field] = {
         plain=lambda values: {k: part.to_plain(values[k]) for k, part in _ARGUMENTS.items()},
         value=lambda plain: {k: part.to_value(plain[k]) for k, part in _ARGUMENTS.items()},
     ),
-    "measure_": Field(check_measure, plain_measure, get_measure),
+    "measure_": _named("measure"),
     "support_": columns("selected"),
-    "coef_": weights("problems", "features"),
-    "intercept_": array(np.float64, "problems", finite=True),
-    "_biases": array(np.float64, "problems", finite=True),
     "supports_": each(columns()),
-    "C_": array(np.float64, "problems", finite=True),
-    **dict.fromkeys(("primal_", "dual_", "gap_", "l0_gap_"), array(np.float64, "problems")),
-    **dict.fromkeys(("n_iter_", "n_steps_"), array(np.int64, "problems")),
+    "coef_": _WEIGHTS,
+    **dict.fromkeys(("intercept_", "_biases", "C_"), _FINITE),
+    **dict.fromkeys(("primal_", "dual_", "gap_", "l0_gap_"), _REALS),
+    **dict.fromkeys(("n_iter_", "n_steps_"), _WHOLE),
     "status_": each(_STATUS),
     "stopped_by_": array("U", "problems"),
     "history_": each(_HISTORY),
     "path_": each(array(np.float64, None, 2)),
     "kernel_weights_": each(array(np.float64, "features")),
     "rankings_": each(array(np.int64, "features")),
-    "scales_": dataclasses.replace(
-        weights("problems", "features"),
-        plain=lambda scales: plain_weights(np.array(scales)),
-        value=lambda plain: list(to_matrix(plain)),
+    "scales_": replace(
+        _WEIGHTS,
+        plain=lambda scales: rows.plain_weights(np.array(scales)),
+        value=lambda plain: list(rows.to_matrix(plain)),
     ),
-    "_warm_y": Field(_check_warm_labels, plain_sparse, to_matrix, nullable=True, is_proof=True),
+    "_warm_y": Field(
+        _check_warm_labels, rows.plain_sparse, rows.to_matrix, nullable=True, is_proof=True
+    ),
     "_warm_weights": Field(_check_warm_weights, nullable=True, is_proof=True),
     "_dual_points": each(_POINT),
     # Of models that were chosen by cross-validation.
     "n_splits_": number(int, 1),
     "cv_results_": Field(_check_results),
-    "best_index_": Field(_check_best_index),
-    "estimator_": estimator("MeasureSVC", "BagMeasureSVC"),
+    "best_index_": Field(
+        lambda record, key: record.number(key, int, 0, record.known.sizes["points"] - 1)
+    ),
+    "estimator_": kinds.estimator("MeasureSVC"),
     # Of bags: prototypes are the features of the model on the embedding.
-    "n_columns_in_": count("columns"),
+    "n_columns_in_": kinds.count("columns"),
     "prototypes_": Field(
-        lambda record, key: check_matrix(record, key, "f", ("features", "columns")),
-        plain_sparse,
-        to_matrix,
+        lambda record, key: rows.check_matrix(record, key, "f", ("features", "columns")),
+        rows.plain_sparse,
+        rows.to_matrix,
     ),
     "prototype_indices_": columns("features", below=None),
-    "sigma_": dataclasses.replace(number(float, 0.0), nullable=True),
-    "embedding_": estimator("MILESEmbedding"),
-    "model_": estimator("MeasureSVC"),
+    "sigma_": replace(number(float, 0.0), nullable=True),
+    "embedding_": kinds.estimator("MILESEmbedding"),
+    "model_": kinds.estimator("MeasureSVC"),
     "_origins": array(np.int64, "selected", 2),
 }
 
-#: Attributes of a model with one problem and no axis for it.
-OF_ONE_PROBLEM: dict[str, Field] = {
+#: Those of a model with one problem and no axis for it.
+FIELDS_OF_ONE_PROBLEM: dict[str, Field] = {
     **{k: FIELDS[k] for k in ("n_features_in_", "feature_names_in_", "_arguments", "support_")},
-    "coef_": weights("features"),
+    "coef_": kinds.weights("features"),
     **dict.fromkeys(("intercept_", "_offset"), number(float, -sys.float_info.max)),
     **dict.fromkeys(("primal_", "dual_", "gap_", "l0_gap_"), _REAL),
     "n_iter_": number(int, 0),

@@ -1,6 +1,6 @@
 """One file of plain data: a zip of ``model.json`` and of the ``.npy`` arrays that it refers to.
 
-    model.json   {"format": "scoresieve-model", "format_version": 1, "versions": {...}, ...}
+    model.json   {"format": "scoresieve-model", "format_version": 2, "versions": {...}, ...}
     a.b.npy      the array that stands as {"$": "array"} at ["a"]["b"] of model.json
 
 Nothing in a file is executed, imported or unpickled, and no member is compressed, so that whatever
@@ -17,10 +17,10 @@ import re
 import secrets
 import struct
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.metadata import PackageNotFoundError, version
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 
@@ -28,32 +28,16 @@ from scoresieve._arrays import Array
 from scoresieve.estimators.persistence.packing import pack, unpack
 
 FORMAT = "scoresieve-model"
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
 
 _JSON = "model.json"
 _MEMBER = re.compile(r"[A-Za-z0-9_]+(\.[A-Za-z0-9_]+)*\.(npy|json)")
 _END_OF_ZIP = b"PK\x05\x06"
-_BROKEN_ZIP = (
-    zipfile.BadZipFile,
-    struct.error,
-    EOFError,
-    NotImplementedError,
-    OverflowError,
-    RuntimeError,
-)
+_BROKEN_ZIP = (zipfile.BadZipFile, struct.error, EOFError, OverflowError, RuntimeError)
 
 
 def write_model(path: str | os.PathLike, tree: dict[str, Any]) -> None:
-    """Write a tree of plain values, all of it or nothing.
-
-    Parameters
-    ----------
-    path : path
-        Replaced only once the new file is complete and on the disk.
-    tree : dict
-        With text as keys; of None, bool, int, float, str, list, tuple, set, range, arrays and
-        scalars of NumPy, and dicts again.
-    """
+    """Write a tree of values that :func:`pack` knows, all of it or nothing."""
     names = ("scoresieve", "numpy", "scikit-learn")
     header = {
         "format": FORMAT,
@@ -63,26 +47,18 @@ def write_model(path: str | os.PathLike, tree: dict[str, Any]) -> None:
     arrays: dict[str, Array] = {}
     packed = header | {key: pack(value, key, arrays) for key, value in tree.items()}
     text = json.dumps(packed, indent=1, allow_nan=False).encode("ascii")
-
-    def write(stream: Any) -> None:
-        with zipfile.ZipFile(stream, "w", zipfile.ZIP_STORED) as archive:
-            _add_member(archive, _JSON, text)
-            for name, array in arrays.items():
-                content = io.BytesIO()
-                np.lib.format.write_array(content, array, version=(1, 0), allow_pickle=False)
-                _add_member(archive, f"{name}.npy", content.getvalue())
-
-    replace_file(path, write)
+    with replaced(path) as stream, zipfile.ZipFile(stream, "w", zipfile.ZIP_STORED) as archive:
+        _add_member(archive, _JSON, text)
+        for name, array in arrays.items():
+            content = io.BytesIO()
+            np.lib.format.write_array(content, array, version=(1, 0), allow_pickle=False)
+            _add_member(archive, f"{name}.npy", content.getvalue())
 
 
 def read_model(path: str | os.PathLike) -> dict[str, Any]:
     """The tree that :func:`write_model` wrote, every member of the file being part of it.
 
-    Raises
-    ------
-    ValueError
-        If the file is not exactly of this format; without the name of the file, see
-        :func:`naming_file`.
+    A ValueError says what is not exactly of this format, without the name of the file.
     """
     with open(path, "rb") as stream:
         members = _read_members(stream)
@@ -104,15 +80,6 @@ def read_model(path: str | os.PathLike) -> dict[str, Any]:
     return tree
 
 
-@contextmanager
-def naming_file(path: str | os.PathLike) -> Iterator[None]:
-    """Put the name of the file before each complaint about its content."""
-    try:
-        yield
-    except ValueError as error:
-        raise ValueError(f"cannot load {os.fspath(path)!r}: {error}") from error
-
-
 def installed_version(package: str) -> str:
     """The version of an installed package."""
     try:
@@ -121,8 +88,9 @@ def installed_version(package: str) -> str:
         return "0+unknown"
 
 
-def replace_file(path: str | os.PathLike, write: Callable[[Any], None]) -> None:
-    """Call ``write`` with a new file beside ``path``, and then put it in the place of ``path``.
+@contextmanager
+def replaced(path: str | os.PathLike) -> Iterator[IO[bytes]]:
+    """A new file beside ``path``, which is put in its place once it is complete and on the disk.
 
     If anything fails, the old file is as it was and the new one is gone.
     """
@@ -131,7 +99,7 @@ def replace_file(path: str | os.PathLike, write: Callable[[Any], None]) -> None:
     # A plain open, unlike mkstemp, gives the permissions that every other file of the user has.
     with open(unfinished, "xb") as stream:
         try:
-            write(stream)
+            yield stream
             stream.flush()
             os.fsync(stream.fileno())
             stream.close()
@@ -149,7 +117,7 @@ def _add_member(archive: zipfile.ZipFile, name: str, content: bytes) -> None:
     archive.writestr(info, content)
 
 
-def _read_members(stream: Any) -> dict[str, bytes]:
+def _read_members(stream: IO[bytes]) -> dict[str, bytes]:
     """The content of each member, whose sizes have been compared with that of the file."""
     size = stream.seek(0, os.SEEK_END)
     stream.seek(max(0, size - 22))
@@ -179,9 +147,7 @@ def _check_members(infos: list[zipfile.ZipInfo], size: int) -> None:
         if info.flag_bits & 0x1:
             raise ValueError(f"the member {name} is encrypted, which no model file is.")
     if sum(info.file_size for info in infos) > size:
-        raise ValueError(
-            f"its members are said to be larger than the file, which has {size} bytes."
-        )
+        raise ValueError(f"its members are said to be larger than its {size} bytes.")
     if min((info.header_offset for info in infos), default=0) != 0:
         raise ValueError("it does not begin with its first member.")
 
@@ -195,12 +161,12 @@ def _check_header(packed: Any) -> None:
         raise ValueError(f"{_JSON} does not say by which versions it was written.")
     if type(number) is not int or number < 1:
         raise ValueError(f"{_JSON} has the format version {number!r}, which never was one.")
-    if number > FORMAT_VERSION:
+    if number != FORMAT_VERSION:
+        writer = f"scoresieve {versions.get('scoresieve', 'unknown')}"
         raise ValueError(
-            f"it has the format version {number} and was written by scoresieve "
-            f"{versions.get('scoresieve', 'unknown')}; this is scoresieve "
-            f"{installed_version('scoresieve')}, which reads versions up to {FORMAT_VERSION}. "
-            "Upgrade scoresieve."
+            f"it has the format version {number} and was written by {writer}; this is scoresieve "
+            f"{installed_version('scoresieve')}, which reads version {FORMAT_VERSION}. "
+            + ("Upgrade scoresieve." if number > FORMAT_VERSION else f"Fit again, or use {writer}.")
         )
 
 

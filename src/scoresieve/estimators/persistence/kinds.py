@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from scoresieve._arrays import Array
-from scoresieve.estimators.persistence.classes import find_class
+from scoresieve.estimators.persistence.classes import model_of
 from scoresieve.estimators.persistence.record import Record
 from scoresieve.estimators.persistence.rows import check_weights, plain_weights, to_matrix
 
@@ -24,16 +24,14 @@ def _same(value: Any) -> Any:
 class Field:
     """``value(plain(x)) == x`` for one fitted attribute x, and a check of what a file holds.
 
-    Parameters
+    Attributes
     ----------
     check : callable
         ``check(record, key)`` takes the plain data from the record; ValueError if wrong.
     plain, value : callable
         To plain data of numbers, text, lists, dicts and arrays, and back.
-    optional : bool
-        Whether a fitted model may lack the attribute; a file holds null then.
-    nullable : bool
-        Whether the attribute may be None.
+    optional, nullable : bool
+        Whether a fitted model may lack the attribute, or have None; a file holds null then.
     is_proof : bool
         Whether it grows with the training rows and serves ``certify`` and warm starts only.
     """
@@ -130,10 +128,5 @@ def table(row: Any) -> Field:
 
 
 def estimator(*names: str) -> Field:
-    """A fitted model of one of these classes, with its own plain data."""
-
-    def check(record: Record, key: Any) -> Any:
-        entry = record.record(key)
-        return find_class(entry.choice("class", names)).from_record(entry)
-
-    return Field(check)
+    """A fitted model of one of these classes, which is plain data by itself."""
+    return Field(lambda record, key: model_of(record.record(key), *names))

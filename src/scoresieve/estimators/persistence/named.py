@@ -1,4 +1,7 @@
-"""Measures and losses by the names that give them back, in fitted state and as parameters."""
+"""Measures and losses by the names that give them back, and dicts by the pairs in them.
+
+{"measure": "f2"}      {"loss": "huber", "epsilon": 0.5}      {"items": [["rare", 5.0]]}
+"""
 
 from __future__ import annotations
 
@@ -9,77 +12,49 @@ from scoresieve.losses import Loss, get_loss
 from scoresieve.measures import Measure, get_measure
 
 
-def plain_measure(measure: Measure) -> str | Measure:
-    """The name of a measure, or the measure itself if the name does not say all."""
+def plain_named(value: Any) -> Any:
+    """A value in one of these forms; as it is if it has none, or if its name does not say all."""
+    if type(value) is dict:
+        return {"items": [list(item) for item in value.items()]}
+    if not isinstance(value, Measure | Loss):
+        return value
+    is_loss = isinstance(value, Loss)
+    plain = {"loss": value.name, **vars(value)} if is_loss else {"measure": value.name}
     try:
-        return measure.name if get_measure(measure.name) == measure else measure
+        return plain if to_named(plain) == value else value
     except ValueError:
-        return measure
+        return value
 
 
-def plain_loss(loss: Loss) -> dict[str, Any] | Loss:
-    """The name of a loss and its settings, or the loss itself if they do not say all."""
-    plain = {"name": loss.name, **vars(loss)}
-    try:
-        return plain if to_loss(plain) == loss else loss
-    except ValueError:
-        return loss
-
-
-def to_loss(plain: dict[str, Any] | Loss) -> Loss:
-    """The inverse of :func:`plain_loss`."""
-    if isinstance(plain, Loss):
+def to_named(plain: Any) -> Any:
+    """The inverse of :func:`plain_named`."""
+    if type(plain) is not dict:
         return plain
-    settings = {name: value for name, value in plain.items() if name != "name"}
-    return get_loss(plain["name"], **settings)
+    if "items" in plain:
+        return dict(plain["items"])
+    if "measure" in plain:
+        return get_measure(plain["measure"])
+    return get_loss(plain["loss"], **{k: v for k, v in plain.items() if k != "loss"})
 
 
-def check_measure(record: Record, key: Any) -> str:
-    """The name of a measure."""
-    return get_measure(record.take(key, str)).name
-
-
-def check_loss(record: Record, key: Any) -> dict[str, Any]:
-    """The name of a loss and all its settings."""
-    entry = record.record(key)
-    loss = get_loss(entry.take("name", str))
-    plain = {"name": loss.name} | {name: entry.take(name, float) for name in vars(loss)}
-    entry.end()
-    to_loss(plain)
-    return plain
-
-
-def plain_parameter(value: Any) -> Any:
-    """A measure, a loss or a dict as a dict that says which of them it is; all else as it is."""
-    if isinstance(value, Measure):
-        return {"measure": refuse_own(plain_measure(value))}
-    if isinstance(value, Loss):
-        return {"loss": refuse_own(plain_loss(value))}
-    return {"items": [list(item) for item in value.items()]} if type(value) is dict else value
-
-
-def read_parameter(record: Record, key: str) -> Any:
-    """The inverse of :func:`plain_parameter`."""
-    if not record.holds(key, dict):
-        return record.take(key)
-    entry = record.record(key)
-    if entry.names() == ["measure"]:
-        return get_measure(check_measure(entry, "measure"))
-    if entry.names() == ["loss"]:
-        return to_loss(check_loss(entry, "loss"))
-    items = entry.take("items", list)
+def check_named(record: Record, key: Any, *kinds: str) -> Any:
+    """One of these forms, of one of the kinds; with all kinds also a value that has no form."""
+    value = record.take(key)
+    if isinstance(value, Measure | Loss):  # No file has it: a model is about to be saved.
+        raise ValueError(
+            f"{key}={value!r} has no name that gives it back: a function, weights or a class of "
+            "your own cannot be in a file of plain data. Pickle the model instead."
+        )
+    if "items" in kinds and type(value) is not dict:
+        return value
+    entry = Record(value, f"{record.name}.{key}")
+    kind = next((kind for kind in kinds if kind in entry.names()), kinds[0])
+    plain = {kind: entry.take(kind, list if kind == "items" else str)}
+    if kind == "loss":
+        plain |= {name: entry.take(name, float) for name in vars(get_loss(plain["loss"]))}
     entry.end()
     try:
-        return dict(items)
-    except (TypeError, ValueError):
-        entry.refuse("items", "must be pairs of keys and values.")
-
-
-def refuse_own(value: Any) -> Any:
-    """The value, unless it is a measure or a loss that only code can make."""
-    if isinstance(value, Measure | Loss):
-        raise ValueError(
-            f"{value!r} has no name that gives it back: a function, weights or a class of your own "
-            "cannot be in a file of plain data. Pickle the model instead."
-        )
-    return value
+        to_named(plain)
+    except TypeError as error:
+        entry.refuse(kind, f"must be pairs: {error}.")
+    return plain

@@ -92,17 +92,13 @@ def unpack(value: Any, name: str, members: dict[str, bytes]) -> Any:
             return range(*items)
         items = [unpack(item, f"{name}.{i}", members) for i, item in enumerate(items)]
         if tag in _SEQUENCES and keys == {"items"}:
-            return _sequence(tag, items, name)
+            try:
+                return _SEQUENCES[tag](items)
+            except TypeError:
+                raise ValueError(f"{name} of model.json holds what cannot be in a set.") from None
         if tag == "objects" and keys == {"shape", "items"}:
             return _objects(items, value["shape"], name)
     raise ValueError(f"{name} of model.json is a special value of an unknown kind: {tag!r}.")
-
-
-def _sequence(tag: str, items: list, name: str) -> Any:
-    try:
-        return _SEQUENCES[tag](items)
-    except TypeError:
-        raise ValueError(f"{name} of model.json is a set of what cannot be in a set.") from None
 
 
 def _objects(items: list, shape: Any, name: str) -> Array:

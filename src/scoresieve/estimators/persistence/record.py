@@ -13,9 +13,9 @@ from scoresieve._arrays import Array
 
 @dataclass
 class Known:
-    """What has been learnt so far: the most bytes of dense weights, sizes, and checked entries.
+    """The most bytes of dense weights, sizes by name, and the entries checked so far.
 
-    The first array with a size of some name, ``"features"`` for example, says how much it is. All
+    The first array with a size of some name, ``"features"`` for example, says how much it is; all
     others must agree, those of models inside the model included.
     """
 
@@ -36,6 +36,10 @@ class Record:
         """Raise the ValueError for an entry."""
         raise ValueError(f"{self.name}.{key} {why}")
 
+    def names(self) -> list[Any]:
+        """What nobody asked for so far."""
+        return list(self._content)
+
     def is_null(self, key: Any) -> bool:
         """Whether the entry is null; then it is done with."""
         if self._content.get(key, key) is not None:
@@ -46,10 +50,6 @@ class Record:
     def holds(self, key: Any, kind: type) -> bool:
         """Whether the entry is of the type."""
         return type(self._content.get(key)) is kind
-
-    def names(self) -> list[Any]:
-        """What nobody asked for so far."""
-        return list(self._content)
 
     def take(self, key: Any, *types: type) -> Any:
         """The entry, which is of exactly one of the types."""
@@ -78,20 +78,17 @@ class Record:
     def array(
         self, key: Any, dtype: Any, shape: tuple[str | int | None, ...], *, finite: bool = False
     ) -> Array:
-        """An array of the dtype, or of a kind in a string of kinds.
-
-        Each part of the shape is a number, the name of a size, or None for any.
-        """
+        """An array of the dtype, or of a kind in a string of kinds; sizes by name, None is free."""
         array = self.take(key, np.ndarray)
-        fits = array.dtype.kind in dtype if isinstance(dtype, str) else array.dtype == dtype
-        if not fits:
-            self.refuse(key, f"has the dtype {array.dtype}; it must be {_spelled(dtype)}.")
-        sizes = self.known.sizes
-        wanted = tuple(sizes.get(n) if isinstance(n, str) else n for n in shape)
+        is_kind, sizes = isinstance(dtype, str), self.known.sizes
+        if array.dtype.kind not in dtype if is_kind else array.dtype != dtype:
+            wanted = f"of a kind in {dtype!r}" if is_kind else np.dtype(dtype)
+            self.refuse(key, f"has the dtype {array.dtype}; it must be {wanted}.")
+        expected = tuple(sizes.get(n) if isinstance(n, str) else n for n in shape)
         if array.ndim != len(shape) or any(
-            n not in (None, m) for n, m in zip(wanted, array.shape, strict=True)
+            n not in (None, m) for n, m in zip(expected, array.shape, strict=True)
         ):
-            self.refuse(key, f"has the shape {array.shape}; it must be {wanted}.")
+            self.refuse(key, f"has the shape {array.shape}; it must be {expected}.")
         if finite and not np.all(np.isfinite(array)):
             self.refuse(key, "holds NaN or infinity.")
         named = zip(shape, array.shape, strict=True)
@@ -101,7 +98,7 @@ class Record:
     def size(self, key: Any, name: str, size: int) -> int:
         """The size that the entry says, which must agree with what is known of it."""
         if self.known.sizes.setdefault(name, size) != size:
-            self.refuse(key, f"is about {size} {name}; it must be {self.known.sizes[name]}.")
+            self.refuse(key, f"is about {size} {name}; there must be {self.known.sizes[name]}.")
         return size
 
     def items(self, key: Any, length: int) -> Record:
@@ -119,7 +116,3 @@ class Record:
         """Refuse entries that nobody asked for."""
         if self._content:
             raise ValueError(f"{self.name} has surplus entries: {', '.join(self._content)}.")
-
-
-def _spelled(dtype: Any) -> str:
-    return f"of a kind in {dtype!r}" if isinstance(dtype, str) else str(np.dtype(dtype))

@@ -11,10 +11,10 @@ from typing import Any, ClassVar
 
 from sklearn.utils.validation import check_is_fitted
 
-from scoresieve.estimators.persistence.classes import CLASSES, enter, find_class, known_names
-from scoresieve.estimators.persistence.file import naming_file, read_model, write_model
+from scoresieve.estimators.persistence.classes import CLASSES, enter, model_of
+from scoresieve.estimators.persistence.file import read_model, write_model
 from scoresieve.estimators.persistence.kinds import Field
-from scoresieve.estimators.persistence.named import plain_parameter, read_parameter, refuse_own
+from scoresieve.estimators.persistence.named import check_named, plain_named, to_named
 from scoresieve.estimators.persistence.record import Known, Record
 
 #: What the dense weights of a loaded model may take, if the caller does not say otherwise.
@@ -88,7 +88,7 @@ class PersistenceMixin:
             raise TypeError(f"{name} is a class of your own, which load does not know; pickle it.")
         tree = (self if with_certificate else self._without_certificate())._tree()
         # What is not of the expected form, since somebody changed it, is refused now, not later.
-        _read_state(type(self), Record(tree["fitted"], "fitted"))
+        model_of(Record(tree, "model"))
         write_model(path, tree)
 
     def _without_certificate(self) -> Any:
@@ -107,31 +107,33 @@ class PersistenceMixin:
         """Class, parameters and fitted state as plain data."""
         state = self.__getstate__()
         fitted = {name: state.get(name) for name in self._fields}
-        for name, value in fitted.items():
-            for item in value.values() if isinstance(value, dict) else [value]:
-                refuse_own(item)
-            if isinstance(value, PersistenceMixin):
-                fitted[name] = value._tree()
-        parameters = self.get_params(deep=False)
+        inner = {k: v._tree() for k, v in fitted.items() if isinstance(v, PersistenceMixin)}
         return {
             "class": type(self).__name__,
-            "parameters": {name: plain_parameter(value) for name, value in parameters.items()},
+            "parameters": {k: plain_named(v) for k, v in self.get_params(deep=False).items()},
             # The only place where scikit-learn keeps what set_output was told.
             "output": getattr(self, "_sklearn_output_config", {}).get("transform"),
-            "fitted": fitted,
+            "fitted": fitted | inner,
         }
 
     @classmethod
     def from_record(cls, record: Record) -> Any:
-        """The model that a checked part of a file describes."""
-        parameters = record.record("parameters")
+        """The model that the rest of a part of a file describes, all of it checked."""
+        entry = record.record("parameters")
         names = cls().get_params(deep=False)
-        model = cls(**{name: read_parameter(parameters, name) for name in names})
-        parameters.end()
+        parameters = {name: check_named(entry, name, "measure", "loss", "items") for name in names}
+        entry.end()
+        model = cls(**{name: to_named(value) for name, value in parameters.items()})
         output = record.choice("output", _OUTPUTS if hasattr(model, "set_output") else (None,))
-        state = _read_state(cls, record.record("fitted"))
+        entry = record.record("fitted")
+        entry.known = known = Known(record.known.max_bytes, record.known.sizes)
+        for name, part in cls._fields.items():
+            plain = part.read(entry, name)
+            if plain is not None or part.nullable:
+                known.values[name] = plain
+        entry.end()
         record.end()
-        model.__setstate__(state)
+        model.__setstate__(known.values)
         return model if output is None else model.set_output(transform=output)
 
     @classmethod
@@ -194,17 +196,7 @@ def load(path: str | os.PathLike, *, max_bytes: int = MAX_BYTES) -> Any:
     >>> bool(np.all(copy.decision_function(X) == model.decision_function(X)))
     True
     """
-    with naming_file(path):
-        record = Record(read_model(path), "model", Known(max_bytes))
-        return find_class(record.choice("class", known_names())).from_record(record)
-
-
-def _read_state(cls: type[PersistenceMixin], record: Record) -> dict[str, Any]:
-    """The plain state of a model, each field of it checked."""
-    known = record.known = Known(record.known.max_bytes, record.known.sizes)
-    for name, part in cls._fields.items():
-        plain = part.read(record, name)
-        if plain is not None or part.nullable:
-            known.values[name] = plain
-    record.end()
-    return known.values
+    try:
+        return model_of(Record(read_model(path), "model", Known(max_bytes)))
+    except ValueError as error:
+        raise ValueError(f"cannot load {os.fspath(path)!r}: {error}") from error
