@@ -87,6 +87,11 @@ def certify(
     >>> abs(check.primal - result.primal) < 1e-9 and abs(check.dual - result.dual) < 1e-9
     True
     """
+    if dual_point is None:
+        raise ValueError(
+            "there is no dual point to check: the model was saved without its certificate; use "
+            "save(path, with_certificate=True)."
+        )
     problem = make_problem(X, y, **arguments)
     weights = _all_weights(problem, w, intercept)
     support = np.flatnonzero(weights)

@@ -114,6 +114,9 @@ class MILESEmbedding(PersistenceMixin, TransformerMixin, BaseEstimator):
         self._check()
         self.prototype_indices_ = self._choose(bags)
         self.prototypes_ = bags.instances[self.prototype_indices_]
+        if sp.issparse(self.prototypes_):
+            # One order of the entries, which a saved model has, too: sums of them are the same.
+            self.prototypes_.sum_duplicates()
         self.n_columns_in_ = bags.shape[1]
         self.sigma_ = None if self.metric == "cosine" else resolve_sigma(self.sigma, bags)
         return self

@@ -16,6 +16,7 @@ from scoresieve.estimators.persistence.named import check_named, plain_named, to
 from scoresieve.estimators.persistence.packing import DTYPE
 from scoresieve.estimators.persistence.record import Record
 from scoresieve.estimators.targets import Targets
+from scoresieve.losses import Loss
 from scoresieve.risks import CutWeights, Slopes
 from scoresieve.solvers.limits import Progress, Status
 
@@ -97,20 +98,22 @@ def _check_warm_weights(record: Record, key: Any) -> Array:
 def _check_point(record: Record, key: Any) -> dict[str, Array]:
     """Slopes, or weights that are not negative and as many cuts of one width."""
     values, sizes = record.known.values, record.known.sizes
-    arguments = values.get("_arguments", {})
-    kind = arguments.get("loss") or arguments.get("measure") or values.get("measure_")
+    arguments = values.get("_arguments", {"loss": None, "measure": values.get("measure_")})
+    kind = to_named(arguments["loss"] or arguments["measure"])
     if kind is None:
         record.refuse(key, "must be null: such a model has no certificate.")
-    if "labels" in sizes and values.get("_warm_weights") is None:
-        # Without sample weights, by which rows may be repeated, there is one row for each label.
+    is_loss = isinstance(kind, Loss)
+    # Whole weights of other measures repeat the rows.
+    is_repeated = values.get("_warm_weights") is not None and not (is_loss or kind.takes_weights)
+    if "labels" in sizes and not is_repeated:
         sizes |= {"rows": sizes["labels"], "bytes of rows": -(-sizes["labels"] // 8)}
     entry = record.record(key)
-    if "loss" in kind:
+    if is_loss:
         plain = {"slopes": entry.array("slopes", np.float64, ("rows",), finite=True)}
     else:
         alpha = entry.array("alpha", np.float64, (None,), finite=True)
-        is_bits = to_named(kind).flips_examples
-        dtype, width = (np.uint8, "bytes of rows") if is_bits else (np.float64, "rows")
+        width = "bytes of rows" if kind.flips_examples else "rows"
+        dtype = np.uint8 if kind.flips_examples else np.float64
         shape = (alpha.size, width if alpha.size else None)  # no cuts have no width
         plain = {"alpha": alpha, "cuts": entry.array("cuts", dtype, shape, finite=True)}
         if np.any(alpha < 0):
