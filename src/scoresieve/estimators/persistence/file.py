@@ -147,7 +147,7 @@ def _check_members(infos: list[zipfile.ZipInfo], size: int) -> None:
         if info.flag_bits & 0x1:
             raise ValueError(f"the member {name} is encrypted, which no model file is.")
     if sum(info.file_size for info in infos) > size:
-        raise ValueError(f"its members are said to be larger than its {size} bytes.")
+        raise ValueError(f"its members are said to be larger than the file of {size} bytes.")
     if min((info.header_offset for info in infos), default=0) != 0:
         raise ValueError("it does not begin with its first member.")
 

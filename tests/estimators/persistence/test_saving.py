@@ -1,0 +1,325 @@
+"""``save`` and ``load``: the same bits afterwards, with and without the certificate."""
+
+from __future__ import annotations
+
+import functools
+import os
+import pickle
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+from numpy.testing import assert_array_equal
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+
+from scoresieve import BudgetClassifier, BudgetRegressor, MeasureSVC, load
+from scoresieve.estimators.persistence.classes import CLASSES
+from scoresieve.losses import EpsilonInsensitive, Huber, HuberHinge, Squared
+from scoresieve.measures import (
+    PRBEP,
+    ROCAUC,
+    Accuracy,
+    Contingency,
+    FBeta,
+    PrecisionAtK,
+    PrecisionUnderRecallFloor,
+    RecallAtK,
+)
+
+HYPOTHESIS = {"derandomize": True, "deadline": None, "database": None}
+
+
+class OwnLoss(Squared):
+    """A loss that the registry knows by the name of another."""
+
+
+def jaccard_index(tp, fp, fn, tn):
+    return tp / (tp + fp + fn)
+
+
+def test_everything_is_as_before(fitted, path, case, same, same_answers, reloaded):
+    model, X, y = fitted(case)
+    found = reloaded(model, path)
+    same(found, model)
+    same_answers(found, model, X, y)
+    first = path.read_bytes()
+    found.save(path, with_certificate=True)
+    assert path.read_bytes() == first
+    same(MeasureSVC.load(path), model)
+
+
+#: What a file holds with the certificate only.
+PROOF = {"_dual_points", "_warm_y", "_warm_weights"}
+
+
+def test_all_but_the_certificate_is_as_before(fitted, path, case, same, same_answers, reloaded):
+    model, X, y = fitted(case)
+    found = reloaded(model, path, with_certificate=False)
+    names = vars(model).keys() - {"_n_callbacks"}
+    assert vars(found).keys() == names
+    for name in names - PROOF:
+        same(getattr(found, name), getattr(model, name), name)
+    same_answers(found, model, X, y, certified=False)
+    with pytest.raises(ValueError, match=r"saved without its certificate.*with_certificate=True"):
+        found.certify(X, y)
+    first = path.read_bytes()
+    for with_certificate in (False, True):  # it has none to save
+        found.save(path, with_certificate=with_certificate)
+        assert path.read_bytes() == first
+    same(pickle.loads(pickle.dumps(found, 5)), found)
+
+
+def test_a_warm_start_without_the_certificate(fitted, path, reloaded):
+    """The weights are there, the cuts are not."""
+    model, X, y = fitted("warm")
+    found = reloaded(model, path, with_certificate=False)
+    assert found.warm_start
+    found.set_params(tol=1e-3).fit(X, y)
+    assert found.gap_ <= 1e-3
+    assert found.certify(X, y).gap <= 1e-3
+
+
+def test_the_certificate_grows_with_the_rows_and_the_file_does_not(path, data):
+    sizes = {}
+    for n_samples in (1000, 4000):
+        X = data.X(n_samples)
+        model = MeasureSVC("roc_auc", budget=2, warm_start=True, tol=0.5)
+        model.fit(X, X[:, 0] + X[:, 1] > 1.0)
+        for with_certificate in (False, True):
+            model.save(path, with_certificate=with_certificate)
+            sizes[n_samples, with_certificate] = path.stat().st_size
+    assert sizes[4000, True] > sizes[1000, True] + 24_000
+    # Only the number of rounds, each a row of the history, is another.
+    assert abs(sizes[4000, False] - sizes[1000, False]) < 2_000
+
+
+@pytest.mark.parametrize(
+    "model",
+    [MeasureSVC(budget=2, warm_start=True, tol=0.5), BudgetRegressor(budget=2, tol=0.5)],
+    ids=["MeasureSVC", "BudgetRegressor"],
+)
+def test_two_weights_of_a_million_rows_are_less_than_20_kB(path, model):
+    X = np.random.default_rng(0).normal(size=(10**6, 2))
+    y = (X.sum(axis=1) > 1.0).astype(np.int8)
+    model = clone(model).fit(X, y)
+    assert np.count_nonzero(model.coef_) == 2
+    model.save(path)
+    assert path.stat().st_size < 20_000
+    assert_array_equal(load(path).predict(X[:1000]), model.predict(X[:1000]))
+
+
+@pytest.mark.parametrize("name", ["warm", "warm objects", "sparse labels", "matrix of labels"])
+def test_a_warm_start_goes_on(fitted, path, name, same, reloaded):
+    model, X, y = fitted(name)
+    found = reloaded(model, path)
+    cold = clone(model).set_params(tol=1e-3).fit(X, y)
+    for one in (model, found):
+        one.set_params(tol=1e-3).fit(X, y)
+    same(found.coef_, model.coef_)
+    same(found.intercept_, model.intercept_)
+    assert_array_equal(found.n_iter_, model.n_iter_)
+    assert model.n_iter_.sum() < cold.n_iter_.sum()
+
+
+def test_a_warm_start_with_weights_goes_on(path, same, reloaded, data):
+    X, y = data.two()
+    weights = np.linspace(0.5, 2.0, y.size)
+    model = MeasureSVC("accuracy", budget=3, warm_start=True).fit(X, y, weights)
+    found = reloaded(model, path)
+    same(found._warm_weights, weights)
+    for one in (model, found):
+        one.set_params(tol=1e-3).fit(X, y, weights)
+    same(found.coef_, model.coef_)
+    assert_array_equal(found.n_iter_, model.n_iter_)
+    assert found.certify(X, y, weights) == model.certify(X, y, weights)
+
+
+def test_whole_weights_that_repeat_rows(path, same, reloaded, data):
+    """There are more rows then, and bits of cuts, than labels."""
+    X, y = data.two()
+    weights = np.arange(y.size) % 3.0
+    model = MeasureSVC(budget=3, warm_start=True).fit(X, y, weights)
+    found = reloaded(model, path)
+    same(found, model)
+    assert found.certify(X, y, weights) == model.certify(X, y, weights)
+
+
+@pytest.mark.parametrize("name", ["plain", "classes", "first class"])
+def test_sparse_weights_stay_sparse(fitted, path, name, same, same_answers, reloaded):
+    model, X, y = fitted(name)
+    dense = model.coef_
+    model.sparsify()
+    found = reloaded(model, path)
+    same(found.coef_, model.coef_)
+    same_answers(found, model, X, y)
+    assert_array_equal(found.densify().coef_, dense)
+
+
+@pytest.mark.parametrize("zeros", [[0.0], [-0.0], [0.0, -0.0, -0.0], [0.0, 0.0, -0.0]])
+def test_the_sign_of_zeros(fitted, path, zeros, same, reloaded):
+    """With pos_label=classes_[0] the weights are negated, and most of them are -0.0."""
+    model, _, _ = fitted("first class")
+    model.coef_ = np.where(np.arange(12) < 3, model.coef_, np.resize(zeros, 12))
+    found = reloaded(model, path)
+    same(found.coef_, model.coef_)
+    assert_array_equal(np.signbit(found.coef_), np.signbit(model.coef_))
+
+
+def test_names_and_output_of_data_frames(path, same, reloaded, data):
+    pd = pytest.importorskip("pandas")
+    X, y = data.two()
+    X = pd.DataFrame(X, columns=[f"größe {j}" for j in range(12)])
+    model = MeasureSVC(budget=2, always_features=["größe 3"]).fit(X, y)
+    model.set_output(transform="pandas")
+    found = reloaded(model, path)
+    same(found.feature_names_in_, model.feature_names_in_)
+    pd.testing.assert_frame_equal(found.transform(X), model.transform(X))
+    same(found.get_params(), model.get_params())
+
+
+@functools.cache
+def small_model():
+    X = np.random.default_rng(5).normal(size=(60, 2))
+    y = np.where(X.sum(axis=1) > 0.4, "yes", "no")
+    return MeasureSVC(budget=1).fit(X, y)
+
+
+def scalars():
+    return st.one_of(
+        st.none(),
+        st.booleans(),
+        st.integers(-(10**30), 10**30),
+        st.floats(),
+        st.text(),
+        hnp.scalar_dtypes()
+        .filter(lambda dtype: dtype.kind in "biufUS" and 0 < dtype.itemsize <= 8)
+        .flatmap(hnp.from_dtype),
+    )
+
+
+def parameter_values():
+    arrays = hnp.arrays(
+        st.sampled_from(["?", "i1", ">i4", "i8", "u2", "f2", "<f8", "U3", "M8[s]"]),
+        hnp.array_shapes(min_dims=0, max_dims=3, min_side=0, max_side=4),
+    )
+    names = st.lists(st.text(max_size=3), max_size=4).map(lambda t: np.array(t, dtype=object))
+    items = st.recursive(
+        st.one_of(scalars(), arrays, names),
+        lambda inner: st.one_of(
+            st.lists(inner, max_size=3), st.lists(inner, max_size=3).map(tuple)
+        ),
+        max_leaves=8,
+    )
+    dicts = st.dictionaries(st.one_of(st.integers(), st.text()), items, max_size=3)
+    sets = st.frozensets(st.one_of(st.integers(), st.text(max_size=3)), max_size=4)
+    ranges = st.builds(range, st.integers(-9, 9), st.just(30))
+    return st.one_of(items, dicts, sets, sets.map(set), ranges)
+
+
+@settings(max_examples=100, **HYPOTHESIS)
+@given(value=parameter_values(), C=scalars())
+def test_parameters_of_every_plain_type(tmp_path_factory, value, C, same, reloaded):
+    model = small_model().set_params(always_features=value, pos_label=C)
+    path = tmp_path_factory.getbasetemp() / "parameters.scoresieve"
+    same(reloaded(model, path).get_params(), model.get_params())
+
+
+@settings(max_examples=60, **HYPOTHESIS)
+@given(
+    measure=st.one_of(
+        st.builds(FBeta, st.floats(1e-6, 1e6)),
+        st.builds(PrecisionUnderRecallFloor, st.floats(1e-300, 1.0)),
+        st.builds(PrecisionAtK, st.integers(1, 10**20)),
+        st.builds(RecallAtK, st.sampled_from(["p", "2p", "p/3", "0.125p", 7])),
+        st.sampled_from([Accuracy(), PRBEP(), ROCAUC(), "F1", " prec@ 5", "hamming"]),
+    )
+)
+def test_measures(tmp_path_factory, measure, reloaded):
+    model = small_model().set_params(measure=measure)
+    found = reloaded(model, tmp_path_factory.getbasetemp() / "measure.scoresieve")
+    assert type(found.measure) is type(measure)
+    assert found.measure == measure
+
+
+@pytest.mark.parametrize(
+    ("estimator", "loss"),
+    [
+        (BudgetRegressor, "squared"),
+        (BudgetRegressor, Squared()),
+        (BudgetRegressor, Huber(epsilon=0.5)),
+        (BudgetRegressor, EpsilonInsensitive(epsilon=0.0)),
+        (BudgetClassifier, HuberHinge(delta=0.25)),
+        (BudgetClassifier, "logistic"),
+    ],
+    ids=repr,
+)
+@pytest.mark.parametrize("with_certificate", [False, True])
+def test_losses(path, data, same, reloaded, estimator, loss, with_certificate):
+    X = data.X()
+    model = estimator(loss, budget=3, tol=0.5).fit(X, (X[:, 0] > 0).astype(int))
+    found = reloaded(model, path, with_certificate=with_certificate)
+    same(found.loss, model.loss)
+    same(found.loss_, model.loss_)
+    same(found._arguments, model._arguments)
+    same(found.predict(X), model.predict(X))
+
+
+def test_models_that_cannot_be_saved(fitted, path, same_answers):
+    model, X, y = fitted("plain")
+    path.write_text("old")
+    own = MeasureSVC(Contingency(jaccard_index), budget=2).fit(X, y)
+    with pytest.raises(ValueError, match=r"function.*[Pp]ickle"):
+        own.save(path)
+    same_answers(pickle.loads(pickle.dumps(own)), own, X, y)
+    weighted = Accuracy().weighted(np.ones(3))
+    for measure in (Contingency(jaccard_index, name="f1"), weighted):
+        with pytest.raises(ValueError, match="no name that gives it back"):
+            model.set_params(measure=measure).save(path)
+    with pytest.raises(ValueError, match=r"Contingency.* has no name that gives it back"):
+        own.set_params(measure="f1").save(path)  # what it was fitted for stays
+    loss = OwnLoss()
+    with pytest.raises(ValueError, match=r"loss=.* has no name that gives it back"):
+        BudgetRegressor(loss, budget=2).fit(X, X[:, 0]).save(path)
+    model.set_params(measure="f1")
+    for value in (object(), np.ma.array([1]), np.array([1.0], dtype="g"), [{"a b": 1}], 1j):
+        with pytest.raises(TypeError, match=r"parameters\.pos_label.* cannot be saved"):
+            model.set_params(pos_label=value).save(path)
+    with pytest.raises(NotFittedError):
+        MeasureSVC().save(path)
+    assert path.read_text() == "old"
+    assert os.listdir(path.parent) == [path.name]
+
+
+def test_classes_of_users_are_not_saved(fitted, path):
+    class Mine(MeasureSVC):
+        pass
+
+    _, X, y = fitted("plain")
+    with pytest.raises(TypeError, match="Mine is a class of your own"):
+        Mine(budget=2).fit(X, y).save(path)
+
+
+def test_a_wide_model_is_a_small_file(path, same, reloaded):
+    X = sp.random_array((60, 200_000), density=1e-3, random_state=0, format="csr")
+    y = np.asarray(X[:, :1000].sum(axis=1) > np.median(X[:, :1000].sum(axis=1))).ravel()
+    model = MeasureSVC(n_features_to_select=3, tol=0.5).fit(X, y)
+    same(reloaded(model, path), model)
+    assert path.stat().st_size < 20_000 < model.coef_.nbytes
+    assert len(pickle.dumps(model)) < 20_000
+
+
+def test_load_of_another_class(fitted, path, monkeypatch):
+    class Other(MeasureSVC):
+        pass
+
+    _, X, y = fitted("plain")
+    monkeypatch.setitem(CLASSES, "Other", Other)
+    Other(budget=2).fit(X, y).save(path)
+    assert type(load(path)) is Other
+    assert type(Other.load(path)) is Other
+    with pytest.raises(ValueError, match=r"model\.scoresieve.*holds a Other, not a MeasureSVC"):
+        MeasureSVC.load(path)
