@@ -94,11 +94,12 @@ class BagModelMixin(LinearModelMixin, PersistenceMixin):
         kept = bags if weights is None else bags[numbers]
         embedding.fit(kept)
         model.fit(embedding.transform(bags), y, **weights_argument(weights))
-        origins = [kept.origin(k) for k in embedding.prototype_indices_[model.support_]]
+        places = [kept.origin(k) for k in embedding.prototype_indices_[model.support_]]
+        origins = [(numbers[bag], position) for bag, position in places]
         for name in fitted_names(self):
             delattr(self, name)
         self.embedding_, self.model_ = embedding, model
-        self._origins = np.array([(numbers[bag], at) for bag, at in origins]).reshape(-1, 2)
+        self._origins = np.array(origins, dtype=np.int64).reshape(-1, 2)
         self.coef_ = np.ascontiguousarray(model.coef_[:, model.support_])
         vars(self).update(self._derived())
 
@@ -125,6 +126,8 @@ class BagModelMixin(LinearModelMixin, PersistenceMixin):
     def _without_certificate(self) -> Any:
         """The selected instances alone, and the model on their columns of the embedding."""
         lean = super()._without_certificate()
+        if "model_" not in self._fields:  # All that is inside the chosen estimator.
+            return lean
         embedding, model = lean.embedding_, lean.model_
         # No embedding is without any column.
         kept = model.support_ if model.support_.size else np.arange(1)
