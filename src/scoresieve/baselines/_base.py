@@ -28,6 +28,7 @@ from scoresieve.estimators.targets import Targets, read_targets
 from scoresieve.measures import get_measure
 from scoresieve.risks import DualPoint
 from scoresieve.solvers.limits import Status
+from scoresieve.solvers.problem import Problem, ProblemArguments
 from scoresieve.solvers.result import SolveResult
 
 
@@ -49,6 +50,8 @@ class BinaryFit:
         Why a solver of this package stopped.
     dual_point : DualPoint or None
         Proves ``dual``.
+    arguments : dict or None
+        What makes the problem that ``dual_point`` belongs to, see :meth:`Problem.arguments`.
     details : dict of str to object
         Further fitted attributes by name, such as ``C_``; the same names for each problem.
     """
@@ -62,13 +65,19 @@ class BinaryFit:
     gap: float | None = None
     status: Status | None = None
     dual_point: DualPoint | None = None
+    arguments: ProblemArguments | None = None
     details: dict[str, Any] = field(default_factory=dict)
 
     @classmethod
     def of(
-        cls, result: SolveResult, *, trouble: str | None, details: dict[str, Any] | None = None
+        cls,
+        result: SolveResult,
+        problem: Problem | None,
+        *,
+        trouble: str | None,
+        details: dict[str, Any],
     ) -> BinaryFit:
-        """What a solver of this package found."""
+        """What a solver of this package found; with the problem, if the result certifies that."""
         return cls(
             w=result.w,
             intercept=result.intercept,
@@ -79,7 +88,8 @@ class BinaryFit:
             gap=result.gap,
             status=result.status,
             dual_point=result.dual_point,
-            details=details or {},
+            arguments=None if problem is None else problem.arguments(),
+            details=details,
         )
 
     @property
@@ -129,7 +139,7 @@ class Baseline(
             In {-1, +1}, both present.
         """
 
-    def _arguments(self, targets: Targets, problem: int) -> dict[str, Any]:
+    def _class_arguments(self, targets: Targets, problem: int) -> dict[str, Any]:
         """Further keyword arguments of ``_fit_binary`` for one of the problems."""
         return {}
 
@@ -153,7 +163,7 @@ class Baseline(
             check_positive(self.max_time, "max_time")
         labels = list(targets.labels(y))
         fits = Parallel(n_jobs=self.n_jobs)(
-            delayed(self._fit_binary)(X, each, **self._arguments(targets, problem))
+            delayed(self._fit_binary)(X, each, **self._class_arguments(targets, problem))
             for problem, each in enumerate(labels)
         )
         for problem, fit in enumerate(fits):
@@ -167,7 +177,9 @@ class Baseline(
         """Set the fitted attributes."""
         self._targets, self.classes_ = targets, targets.classes
         self._biases = np.array([fit.intercept for fit in fits])
-        self._dual_points = [fit.dual_point for fit in fits]
+        self._dual_points = [fit.dual_point for fit in fits if fit.dual_point is not None]
+        if fits[0].arguments is not None:
+            self._arguments = fits[0].arguments
         self.coef_ = targets.sign * np.array([fit.w for fit in fits])
         shifted = [self._threshold(X, y, fit) for y, fit in zip(labels, fits, strict=True)]
         self.intercept_ = targets.sign * np.array(shifted)
@@ -189,7 +201,7 @@ class Baseline(
         """What is added to the scores, so that those above 0 are alarms."""
         return fit.intercept
 
-    def _trouble(self, result: SolveResult) -> str | None:
+    def _gap_trouble(self, result: SolveResult) -> str | None:
         """What to tell the user about a fit of our solvers that stopped before its tolerance."""
         if result.status.reached_tolerance:
             return None

@@ -48,7 +48,7 @@ class LiblinearBaseline(Baseline):
       has weight 1; "balanced" gives both sides of each problem the same total.
     """
 
-    def _arguments(self, targets: Targets, problem: int) -> dict[str, Any]:
+    def _class_arguments(self, targets: Targets, problem: int) -> dict[str, Any]:
         weights = self.class_weight
         if weights is None or weights == "balanced":
             return {"class_weight": weights}

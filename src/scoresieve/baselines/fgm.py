@@ -9,6 +9,7 @@ from scoresieve._checks import check_C, check_count, check_positive
 from scoresieve.baselines._base import Baseline, BinaryFit, check_choice
 from scoresieve.baselines._fgm_solver import FGMResult, solve_fgm
 from scoresieve.estimators.budget_model import budget_arguments
+from scoresieve.risks import Slopes
 from scoresieve.solvers.limits import one_blas_thread
 from scoresieve.solvers.problem import make_problems
 
@@ -149,10 +150,13 @@ class FGM(Baseline):
             w=w,
             intercept=intercept,
             n_iter=len(result.history),
-            trouble=self._trouble_of(result),
+            trouble=self._trouble(result),
             primal=result.primal,
             dual=result.dual,
             gap=result.gap,
+            # alpha are multipliers of the rows, v = alpha y = -C u.
+            dual_point=Slopes(-result.alpha * y / problem.C),
+            arguments=problem.arguments(),
             details={
                 "stopped_by_": result.stopped_by,
                 "n_steps_": result.n_steps,
@@ -160,7 +164,7 @@ class FGM(Baseline):
             },
         )
 
-    def _trouble_of(self, result: FGMResult) -> str | None:
+    def _trouble(self, result: FGMResult) -> str | None:
         """What to tell the user about an end that was not asked for."""
         if result.stopped_by in REGULAR:
             return None

@@ -134,9 +134,9 @@ class FSMulti(BudgetBaseline):
         max_groups = check_count(self.max_groups, "max_groups")
         return run_two_layer(problem, tracker, inner_tol=inner_tol, max_groups=max_groups)
 
-    def _trouble(self, result: SolveResult) -> str | None:
+    def _gap_trouble(self, result: SolveResult) -> str | None:
         if result.status is not Status.MAX_ITER:
-            return super()._trouble(result)
+            return super()._gap_trouble(result)
         return (
             f"the certified gap is {result.gap:.3g} and tol={self.tol:g} after max_groups="
             f"{self.max_groups} groups or max_iter={self.max_iter} steps; raise these, or tol."

@@ -136,7 +136,7 @@ class L0SVM(LiblinearBaseline):
         if k is not None:
             k = min(check_count(k, "n_features_to_select"), X.shape[1])
         z, n_rounds, trouble = self._rescale(X, y, k, class_weight)
-        n_kept = np.count_nonzero(z > NEGLIGIBLE * z.max()) if k is None else k
+        n_kept = int(np.count_nonzero(z > NEGLIGIBLE * z.max())) if k is None else k
         selected = largest_weights(z, n_kept)
         w, intercept = np.zeros(z.size), 0.0
         if selected.size:

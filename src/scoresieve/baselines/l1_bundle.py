@@ -127,4 +127,4 @@ class L1BundleSVM(MeasureBaseline):
             problem = replace(problem, constant=constant)
             result = finish(problem, tracker, bundle.weights(), tracker.primal, status)
         details = {"history_": result.history}
-        return BinaryFit.of(result, trouble=self._trouble(result), details=details)
+        return BinaryFit.of(result, None, trouble=self._gap_trouble(result), details=details)

@@ -187,7 +187,7 @@ class L1SVM(LiblinearBaseline):
         intercept = self.intercept_scaling if self.fit_intercept else 0.0
         smallest = low = smallest_C(X, y, intercept, class_weight)
         high = None
-        tried = []
+        tried: list[Tried] = []
         while len(tried) < MAX_FITS:
             C = GROWTH * low if high is None else float(np.sqrt(low * high))
             tried.append(self._try(X, y, C, class_weight))

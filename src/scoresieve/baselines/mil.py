@@ -20,8 +20,7 @@ from scoresieve.mil.bags import Bags, as_bags
 FloatArray = NDArray[np.float64]
 
 #: Parameters of ``MILES`` that its l1-SVM has by the same name.
-OF_L1_SVM = ("C", "k_tol", "class_weight", "fit_intercept", "intercept_scaling", "tol")
-OF_L1_SVM += ("max_iter", "max_time", "n_jobs", "random_state")
+OF_L1_SVM = [name for name in L1SVM().get_params() if name not in ("n_features_to_select", "loss")]
 
 
 class MILES(BagModelMixin, ClassifierMixin, BaseEstimator):

@@ -13,7 +13,6 @@ from scoresieve._checks import check_C, check_positive
 from scoresieve.baselines._base import Baseline, BinaryFit
 from scoresieve.baselines.conic_hinge import solve_hinge_conic
 from scoresieve.estimators.budget_model import budget_arguments
-from scoresieve.estimators.targets import Targets
 from scoresieve.risks import CutWeights
 from scoresieve.solvers.limits import Limits, Status, Tracker, one_blas_thread
 from scoresieve.solvers.problem import Problem, make_problems
@@ -149,14 +148,8 @@ class NMMKL(Baseline):
             status = Status.MAX_TIME if tracker.deadline.is_over else Status.STALLED
             result = finish(problem, tracker, working.scattered(w), primal, status)
         details = {"kernel_weights_": found.d[: X.shape[1]]}
-        fit = BinaryFit.of(result, trouble=self._trouble(result), details=details)
+        fit = BinaryFit.of(result, problem, trouble=self._gap_trouble(result), details=details)
         return replace(fit, n_iter=found.n_steps)
-
-    def _store(
-        self, X: Any, labels: list[FloatArray], targets: Targets, fits: list[BinaryFit]
-    ) -> None:
-        super()._store(X, labels, targets, fits)
-        self._arguments = self._problem(X, labels[0]).arguments()
 
 
 def as_labellings(alpha: FloatArray) -> CutWeights:

@@ -188,7 +188,8 @@ def n_after_round(n_left: int, step: Any) -> int:
     """
     if step == "halving":
         return 1 << ((n_left - 1).bit_length() - 1)
-    return n_left - (step if isinstance(step, numbers.Integral) else max(1, int(step * n_left)))
+    n_removed = step if isinstance(step, numbers.Integral) else max(1, step * n_left)
+    return n_left - int(n_removed)
 
 
 def largest_weights(w: FloatArray, n_kept: int) -> IntArray:

@@ -23,6 +23,7 @@ from scoresieve.estimators.linear_model import LinearModelMixin
 from scoresieve.estimators.progress import CallbackMixin, FitTasks, Reporter, with_callbacks
 from scoresieve.estimators.targets import Targets, read_targets, same_labels
 from scoresieve.losses import Loss, get_loss, known_losses
+from scoresieve.measures import Measure
 from scoresieve.risks import DualPoint, MeasureRisk
 from scoresieve.solvers.hard_budget.search import solve_hard_budget
 from scoresieve.solvers.limits import Limits, Status
@@ -34,7 +35,7 @@ from scoresieve.solvers.working import WarmStart
 #: The budget of an estimator that was told none.
 DEFAULT_BUDGET = 50
 #: How the supports of several classes become one selection.
-COMBINE = {"union": np.union1d, "intersection": np.intersect1d}
+COMBINE: dict[str, Any] = {"union": np.union1d, "intersection": np.intersect1d}
 #: What estimators take as X.
 X_OPTIONS: dict[str, Any] = {"accept_sparse": ["csr", "csc"], "dtype": [np.float64, np.float32]}
 
@@ -308,7 +309,7 @@ class BudgetClassifierMixin(LinearModelMixin, CallbackMixin):
         has_same_cuts = (
             self._warm_y is not None
             and same_labels(self._warm_y, y)
-            and np.array_equal(self._warm_weights, sample_weight)
+            and _same_weights(self._warm_weights, sample_weight)
             and self._kind() == problems[0].risk.kind
         )
         points = self._dual_points if has_same_cuts else [None] * len(problems)
@@ -322,9 +323,9 @@ class BudgetClassifierMixin(LinearModelMixin, CallbackMixin):
         self._biases = np.array([result.intercept for result in results])
         self.classes_, self.budget_ = targets.classes, self._arguments["budget"]
         self.coef_ = targets.sign * np.array([result.w for result in results])
-        always = self._arguments["always_features"]
+        always, combine = problems[0].always_features, COMBINE[self.multi_class_support]
         self.supports_ = [np.union1d(result.support, always) for result in results]
-        self.support_ = reduce(COMBINE[self.multi_class_support], self.supports_)
+        self.support_ = reduce(combine, self.supports_)
         self.n_features_selected_ = int(self.support_.size)
         for name in ("primal", "dual", "gap", "l0_gap", "n_iter"):
             setattr(self, f"{name}_", np.array([getattr(result, name) for result in results]))
@@ -332,10 +333,18 @@ class BudgetClassifierMixin(LinearModelMixin, CallbackMixin):
         self.history_ = [result.history for result in results]
         pairs = zip(problems, results, strict=True)
         self.intercept_ = targets.sign * np.array([_shifted(*pair) for pair in pairs])
-        if self._arguments["loss"] is None:
-            self.measure_ = self._arguments["measure"]
+        kind = problems[0].risk.kind
+        if isinstance(kind, Measure):
+            self.measure_ = kind
         else:
-            self.loss_ = self._arguments["loss"]
+            self.loss_ = kind
+
+
+def _same_weights(first: Any, second: Any) -> bool:
+    """Whether both are None, or equal in every entry."""
+    if first is None or second is None:
+        return first is second
+    return np.array_equal(first, second)
 
 
 def check_multi_class_support(name: Any) -> None:

@@ -26,7 +26,7 @@ from scoresieve.estimators.selector import SparseSelectorMixin
 from scoresieve.losses import Loss
 from scoresieve.risks import LossRisk
 from scoresieve.solvers.limits import Limits
-from scoresieve.solvers.problem import Problem, make_problems
+from scoresieve.solvers.problem import Problem, ProblemArguments, make_problems
 from scoresieve.solvers.result import SolveResult
 
 
@@ -196,7 +196,7 @@ class BudgetRegressor(
         self._arguments = arguments = problem.arguments()
         self.loss_, self.budget_ = arguments["loss"], arguments["budget"]
         self.coef_, self.intercept_ = result.w, float(result.intercept + offset)
-        self.support_ = np.union1d(result.support, arguments["always_features"])
+        self.support_ = np.union1d(result.support, problem.always_features)
         self.n_features_selected_ = int(self.support_.size)
         self.primal_, self.dual_ = result.primal, result.dual
         self.gap_, self.l0_gap_ = result.gap, result.l0_gap
@@ -230,13 +230,14 @@ class BudgetRegressor(
             What the model was fitted on.
         """
         X = self._validated(X)
+        arguments: ProblemArguments = {**self._arguments, "sample_weight": sample_weight}
         return certify(
             X,
             np.asarray(y, dtype=np.float64) - self._offset,
             self.coef_,
             self._dual_point,
             intercept=self.intercept_ - self._offset,
-            **self._arguments | {"sample_weight": sample_weight},
+            **arguments,
         )
 
 

@@ -17,7 +17,6 @@ from scoresieve.estimators.budget_model import (
     check_multi_class_support,
     problem_arguments,
 )
-from scoresieve.estimators.linear_model import LinearModelMixin
 from scoresieve.estimators.measure_svc import MeasureSVC
 from scoresieve.estimators.persistence.saving import PersistenceMixin
 from scoresieve.estimators.progress import CallbackMixin, FitTasks, reported, with_callbacks
@@ -40,7 +39,6 @@ from scoresieve.solvers.solve import check_solver
 
 class MeasureSVCCV(
     ChosenModelMixin,
-    LinearModelMixin,
     PersistenceMixin,
     CallbackMixin,
     ClassifierMixin,

@@ -77,10 +77,11 @@ class AtK:
 
     def __post_init__(self) -> None:
         k = parse_k(self.k)
+        shortest: int | Fraction | str = k
         if isinstance(k, Fraction):
             factor = "" if k.numerator == 1 else k.numerator
-            k = f"{factor}p" if k.denominator == 1 else f"{factor}p/{k.denominator}"
-        object.__setattr__(self, "k", k)
+            shortest = f"{factor}p" if k.denominator == 1 else f"{factor}p/{k.denominator}"
+        object.__setattr__(self, "k", shortest)
 
     def n_selected(self, y: FloatArray) -> int:
         """``k`` as a number of examples: ``floor(multiple * P)``, at least 1, at most n_samples.

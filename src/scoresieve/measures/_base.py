@@ -140,7 +140,7 @@ class Measure(ABC):
         return max(0.0, self.most_violated(y, scores).value(scores))
 
 
-M = TypeVar("M", bound=Measure)
+M = TypeVar("M", bound=type[Measure])
 
 #: Names by what they look like: a form to show, and what makes a measure of the matched text.
 _FORMS: dict[str, tuple[re.Pattern[str], Callable[[str], Measure]]] = {}
@@ -150,7 +150,7 @@ NUMBER = r"\d+(?:\.\d*)?(?:e[+-]?\d+)?"
 
 def named(
     *forms: str, pattern: str | None = None, read: Callable[[str], Any] | None = None
-) -> Callable[[type[M]], type[M]]:
+) -> Callable[[M], M]:
     """Let :func:`get_measure` know the measures of a class by name.
 
     Parameters
@@ -163,9 +163,9 @@ def named(
         The setting of what the group matched.
     """
 
-    def add(kind: type[M]) -> type[M]:
+    def add(kind: Any) -> Any:
+        make = (lambda text: kind(read(text))) if read else (lambda _: kind())
         for form in forms:
-            make = (lambda text: kind(read(text))) if read else (lambda _: kind())
             _FORMS[form] = re.compile(pattern or f"({form})"), make
         return kind
 

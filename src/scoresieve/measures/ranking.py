@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.metrics import roc_auc_score
 
-from scoresieve._arrays import FloatArray
+from scoresieve._arrays import Array, FloatArray
 from scoresieve.measures._base import Cut, Measure, named
-from scoresieve.measures.contingency import IndexArray, class_sizes
+from scoresieve.measures.contingency import class_sizes
 from scoresieve.measures.weighted_auc import WeightedROCAUC
 
 _TOLERANCE = 1e-6
@@ -34,7 +34,7 @@ class RankingMeasure(Measure):
     flips_examples = False
 
     @abstractmethod
-    def _counts_loss(self, n_above: IndexArray, n_negative: int) -> float:
+    def _counts_loss(self, n_above: Array, n_negative: int) -> float:
         """``U * Delta`` from the counts ``b_1 <= ... <= b_P``."""
 
     def unit(self, y: FloatArray) -> float:
@@ -152,5 +152,5 @@ class ROCAUC(RankingMeasure):
         loss = self._counts_loss(counts[positive], negative.size)
         return Cut(delta=counts / negative.size, loss=loss)
 
-    def _counts_loss(self, n_above: IndexArray, n_negative: int) -> float:
+    def _counts_loss(self, n_above: Array, n_negative: int) -> float:
         return float(n_above.sum() / n_negative)

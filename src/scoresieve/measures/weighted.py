@@ -37,7 +37,7 @@ class WeightedMeasure(Measure):
         Finite and not negative, with a positive total for each class.
     """
 
-    weights: FloatArray
+    weights: Any
     #: So that a second set of weights is refused with the reason.
     takes_weights = True
 

@@ -60,7 +60,7 @@ class BagModelMixin(LinearModelMixin):
     """
 
     def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
+        tags = super().__sklearn_tags__()  # type: ignore[misc]
         tags.input_tags.two_d_array = False
         tags.input_tags.three_d_array = True
         tags.input_tags.sparse = True

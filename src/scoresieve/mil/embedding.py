@@ -172,6 +172,7 @@ class MILESEmbedding(TransformerMixin, BaseEstimator):
         if self.metric == "cosine":
             return greatest_cosine(bags, prototypes, max_bytes)
         squared = nearest_squared(bags, prototypes, max_bytes)
+        assert self.sigma_ is not None
         squared *= -0.5 / self.sigma_**2
         return np.exp(squared, out=squared)
 

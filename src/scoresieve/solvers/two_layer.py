@@ -30,7 +30,7 @@ from scoresieve.solvers.bundle.rounds import certify_cuts, dual_side_of_cuts
 from scoresieve.solvers.conic import GroupSolution, solve_group_qcqp
 from scoresieve.solvers.limits import Status, Tracker, relative_gap
 from scoresieve.solvers.problem import Problem
-from scoresieve.solvers.working import DualSide, WarmStart
+from scoresieve.solvers.working import DualSide, WarmStart, known_cut
 
 logger = logging.getLogger(__name__)
 
@@ -86,9 +86,9 @@ class TwoLayer:
         self.n_groups_made = 0
         self.best = self.working.point_with_cut(np.zeros(self.working.size))
         tracker.primal = self.best.value
-        assert self.best.cut is not None
-        self.pool.add(self.best.cut)
-        self._add_group(problem.design.correlate(self.best.cut.delta))
+        cut = known_cut(self.best)
+        self.pool.add(cut)
+        self._add_group(problem.design.correlate(cut.delta))
 
     def run(self) -> Status:
         """Outer layer: alternate group selection and group generation."""
@@ -154,8 +154,7 @@ class TwoLayer:
             self.best = point
             self.tracker.primal = point.value
         self.alpha = self.pool.drop_idle(solution.alpha, PATIENCE)
-        assert point.cut is not None
-        return 0.5 * norms**2 + risk, self.pool.add(point.cut)
+        return 0.5 * norms**2 + risk, self.pool.add(known_cut(point))
 
     def _lower_bound(self) -> FloatArray:
         """Certify the dual value over all columns; the correlations that did it."""
