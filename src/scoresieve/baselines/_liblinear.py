@@ -9,15 +9,13 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import LinearSVC
 
+from scoresieve._arrays import FloatArray
 from scoresieve._checks import check_C, check_count, check_positive
 from scoresieve.baselines._base import Baseline, check_choice
 from scoresieve.estimators.targets import Targets
-
-FloatArray = NDArray[np.float64]
 
 #: Losses by penalty, as liblinear has them.
 LOSSES = {"l1": ("squared_hinge",), "l2": ("squared_hinge", "hinge")}

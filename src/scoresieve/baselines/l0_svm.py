@@ -7,15 +7,12 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
+from scoresieve._arrays import FloatArray
 from scoresieve._checks import check_count
 from scoresieve.baselines._base import BinaryFit
 from scoresieve.baselines._liblinear import LiblinearBaseline, for_liblinear
 from scoresieve.baselines.svm_rfe import largest_weights
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 
 #: A weight counts as zero below this share of the largest. It is squared in the next round.
 NEGLIGIBLE = 1e-6

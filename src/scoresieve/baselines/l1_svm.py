@@ -6,14 +6,12 @@ from time import perf_counter
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils.class_weight import compute_sample_weight
 
+from scoresieve._arrays import FloatArray
 from scoresieve._checks import check_count, check_positive
 from scoresieve.baselines._base import BinaryFit
 from scoresieve.baselines._liblinear import LiblinearBaseline, LiblinearFit, for_liblinear
-
-FloatArray = NDArray[np.float64]
 
 #: Factor between the C of the search before both ends are known.
 GROWTH = 4.0

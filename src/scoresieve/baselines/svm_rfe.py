@@ -8,15 +8,12 @@ from time import perf_counter
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from scoresieve._arrays import FloatArray, IntArray
 from scoresieve._checks import check_count
 from scoresieve.baselines._base import BinaryFit
 from scoresieve.baselines._liblinear import LiblinearBaseline, for_liblinear
 from scoresieve.estimators.targets import Targets
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 
 
 class SVMRFE(LiblinearBaseline):

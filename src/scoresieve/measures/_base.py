@@ -27,6 +27,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from scoresieve._arrays import FloatArray
@@ -138,6 +139,35 @@ class Measure(ABC):
     def risk(self, y: FloatArray, scores: FloatArray) -> float:
         """``R(scores)``, by the most violated cut."""
         return max(0.0, self.most_violated(y, scores).value(scores))
+
+
+def same_shape(delta: Any, y: FloatArray) -> FloatArray:
+    """``delta`` as float64; ValueError if its shape is not that of y."""
+    delta = np.asarray(delta, dtype=np.float64)
+    if delta.shape != np.shape(y):
+        raise ValueError(f"delta has shape {delta.shape}, but y has shape {np.shape(y)}.")
+    return delta
+
+
+def check_flips(delta: Any, flip_values: FloatArray, spelled: str = "y[{i}]") -> FloatArray:
+    """``delta`` of a labelling: 0 or the flip value for each example; ValueError if it is not.
+
+    Parameters
+    ----------
+    delta : array-like of shape (n_samples,)
+    flip_values : ndarray of shape (n_samples,)
+    spelled : str
+        What the flip values are, for messages.
+    """
+    delta = same_shape(delta, flip_values)
+    wrong = np.flatnonzero((delta != 0) & (delta != flip_values))
+    if wrong.size:
+        i = wrong[0]
+        raise ValueError(
+            f"delta[{i}] is {delta[i]}, but it must be 0 or {spelled.format(i=i)} = "
+            f"{flip_values[i]}."
+        )
+    return delta
 
 
 M = TypeVar("M", bound=type[Measure])

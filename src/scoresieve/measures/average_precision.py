@@ -38,19 +38,7 @@ class AveragePrecision(RankingMeasure):
         return float(average_precision_score(y, scores))
 
     def most_violated(self, y: FloatArray, scores: FloatArray) -> Cut:
-        """Place every negative at its best rank, by divide and conquer in O((P + N) log N).
-
-        Parameters
-        ----------
-        y : ndarray of shape (n_samples,)
-            Labels in {-1, +1}, both present.
-        scores : ndarray of shape (n_samples,)
-            Finite scores.
-
-        Returns
-        -------
-        cut : Cut
-        """
+        """Place every negative at its best rank, by divide and conquer in O((P + N) log N)."""
         positive, negative = np.flatnonzero(y > 0), np.flatnonzero(y <= 0)
         positive = positive[stable_order(-scores[positive])]
         negative = negative[stable_order(-scores[negative])]

@@ -6,19 +6,17 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.cluster import MiniBatchKMeans
 from sklearn.metrics import pairwise_distances_argmin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from scoresieve._arrays import Array, FloatArray, IntArray
 from scoresieve._checks import check_count, check_positive
 from scoresieve.mil._similarity import greatest_cosine, median_distance, nearest_squared
 from scoresieve.mil.bags import Bags, as_bags
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 
 METRICS = ("cosine", "rbf")
 PROTOTYPES = ("kmeans", "sample")
@@ -176,7 +174,7 @@ class MILESEmbedding(TransformerMixin, BaseEstimator):
         squared *= -0.5 / self.sigma_**2
         return np.exp(squared, out=squared)
 
-    def get_feature_names_out(self, input_features: Any = None) -> NDArray:
+    def get_feature_names_out(self, input_features: Any = None) -> Array:
         """``instance0``, ``instance1``, ...: numbers of the prototypes among training instances."""
         check_is_fitted(self, "prototypes_")
         return np.array([f"instance{k}" for k in self.prototype_indices_], dtype=object)

@@ -6,11 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from scoresieve._arrays import FloatArray
 from scoresieve._checks import check_count
-
-FloatArray = NDArray[np.float64]
 
 #: Colours of bars for and against the class, distinct for colour-blind readers.
 FOR, AGAINST, OTHERS = "#0072b2", "#d55e00", "#8c8c8c"
