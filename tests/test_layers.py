@@ -277,7 +277,7 @@ def test_a_sound_tree_passes(tmp_path):
         (
             "solvers/limits.py",
             "def f():\n    from . import problem",
-            ["limits", "problem", "limits"],
+            "limits problem limits",
         ),
     ],
 )

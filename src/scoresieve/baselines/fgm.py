@@ -68,15 +68,10 @@ class FGM(Baseline):
 
     Attributes
     ----------
-    classes_ : ndarray of shape (n_classes,)
-    coef_ : ndarray or CSR matrix of shape (1, n_features) or (n_classes, n_features)
-    intercept_ : ndarray of shape (1,) or (n_classes,)
+    classes_, coef_, intercept_, supports_, n_features_selected_, primal_, dual_, gap_
+        As in :class:`~scoresieve.MeasureSVC`.
     support_ : ndarray of int
         Features with a weight: the union of the groups that have one.
-    supports_ : list of ndarray of int
-    n_features_selected_ : int
-    primal_, dual_, dual_gap_ : ndarray of shape (n_problems,)
-        Objective, its certified lower bound, and ``(primal - dual) / primal``.
     stopped_by_ : ndarray of str of shape (n_problems,)
         ``"change"``, ``"gap"``, ``"max_groups"``, ``"max_time"``, or ``"precision"`` if the gap is
         the smallest that can be had.
@@ -86,8 +81,6 @@ class FGM(Baseline):
         Proximal steps of all rounds.
     history_ : list of list of GroupRound
         Groups, seconds, proximal steps and bounds of each round.
-    n_features_in_, feature_names_in_
-        As everywhere in scikit-learn.
 
     Examples
     --------

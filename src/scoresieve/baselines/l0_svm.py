@@ -76,18 +76,12 @@ class L0SVM(LiblinearBaseline):
 
     Attributes
     ----------
-    classes_ : ndarray of shape (n_classes,)
-    coef_ : ndarray or CSR matrix of shape (1, n_features) or (n_classes, n_features)
-    intercept_ : ndarray of shape (1,) or (n_classes,)
-    support_ : ndarray of int
-    supports_ : list of ndarray of int
-    n_features_selected_ : int
+    classes_, coef_, intercept_, support_, supports_, n_features_selected_
+        As in :class:`~scoresieve.MeasureSVC`.
     scales_ : list of ndarray of shape (n_features,)
         z of each problem after the last round: the weights before the final SVM, without signs.
     n_iter_ : ndarray of int of shape (n_problems,)
         Rounds.
-    n_features_in_, feature_names_in_
-        As everywhere in scikit-learn.
 
     Examples
     --------

@@ -86,20 +86,14 @@ class L1SVM(LiblinearBaseline):
 
     Attributes
     ----------
-    classes_ : ndarray of shape (n_classes,)
-    coef_ : ndarray or CSR matrix of shape (1, n_features) or (n_classes, n_features)
-    intercept_ : ndarray of shape (1,) or (n_classes,)
-    support_ : ndarray of int
-    supports_ : list of ndarray of int
-    n_features_selected_ : int
+    classes_, coef_, intercept_, support_, supports_, n_features_selected_
+        As in :class:`~scoresieve.MeasureSVC`.
     C_ : ndarray of shape (n_problems,)
         The C of each model.
     path_ : list of ndarray of shape (n_fits, 2)
         Each C that was tried and its number of features, in the order of the search.
     n_iter_ : ndarray of int of shape (n_problems,)
         Iterations of liblinear for ``C_``.
-    n_features_in_, feature_names_in_
-        As everywhere in scikit-learn.
 
     Examples
     --------

@@ -66,21 +66,13 @@ class NMMKL(Baseline):
 
     Attributes
     ----------
-    classes_ : ndarray of shape (n_classes,)
-    coef_ : ndarray or CSR matrix of shape (1, n_features) or (n_classes, n_features)
-    intercept_ : ndarray of shape (1,) or (n_classes,)
-    support_ : ndarray of int
-    supports_ : list of ndarray of int
-    n_features_selected_ : int
+    classes_, coef_, intercept_, support_, supports_, n_features_selected_, primal_, dual_, gap_, \
+status_
+        As in :class:`~scoresieve.MeasureSVC`.
     kernel_weights_ : list of ndarray of shape (n_features,)
         d of each problem.
-    primal_, dual_, dual_gap_ : ndarray of shape (n_problems,)
-        Objective, its certified lower bound, and ``(primal - dual) / primal``.
     n_iter_ : ndarray of int of shape (n_problems,)
         Steps of the conic solver.
-    status_ : list of Status
-    n_features_in_, feature_names_in_
-        As everywhere in scikit-learn.
 
     Examples
     --------

@@ -62,20 +62,14 @@ class SVMRFE(LiblinearBaseline):
 
     Attributes
     ----------
-    classes_ : ndarray of shape (n_classes,)
-    coef_ : ndarray or CSR matrix of shape (1, n_features) or (n_classes, n_features)
-    intercept_ : ndarray of shape (1,) or (n_classes,)
-    support_ : ndarray of int
-    supports_ : list of ndarray of int
-    n_features_selected_ : int
+    classes_, coef_, intercept_, support_, supports_, n_features_selected_
+        As in :class:`~scoresieve.MeasureSVC`.
     ranking_ : ndarray of int of shape (n_features,)
         1 for features that were kept (by any class), 2 for those that went last, and so on.
     rankings_ : list of ndarray of int of shape (n_features,)
         The same for each problem.
     n_iter_ : ndarray of int of shape (n_problems,)
         SVMs that were trained.
-    n_features_in_, feature_names_in_
-        As everywhere in scikit-learn.
 
     Examples
     --------
