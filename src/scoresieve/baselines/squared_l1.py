@@ -15,7 +15,7 @@ class SquaredL1SVM(BudgetBaseline):
     duality, and the SMO algorithm", ICML 2004) minimises ``1/2 (sum_k g_k ||w_k||_2)^2 + C sum_i
     hinge_i`` over blocks k of features, with an unregularised bias, by sequential minimal
     optimisation on a smoothed dual. Mao and Tsang compare with the case of one block a feature and
-    g_k = 1, in which it is the squared l1 norm, their own problem with B = 1.
+    g_k = 1, (20), in which it is the squared l1 norm, their own problem with B = 1.
 
     Conventions
     -----------

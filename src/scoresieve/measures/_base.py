@@ -85,7 +85,7 @@ class Measure(ABC):
 
     @abstractmethod
     def most_violated(self, y: FloatArray, scores: FloatArray) -> Cut:
-        """The cut with the largest value at ``scores`` among those with ``Delta > 0``.
+        """The cut with the largest value at ``scores`` among those with ``Delta > 0``: (14), (18).
 
         Its value may be negative; then the risk is 0 (see :meth:`risk`).
         """

@@ -17,9 +17,8 @@ class BagMeasureSVC(BagModelMixin, ClassifierMixin, BaseEstimator):
     """``f(B) = sum_k w_k max_{x in B} exp(-||x - x^k||^2 / (2 sigma^2)) + b``, with few x^k.
 
     Each bag is embedded by its similarity to the training instances (MILES), and
-    :class:`~scoresieve.MeasureSVC` selects the instances for the measure that you report. Mao and
-    Tsang's Algorithm for multiple-instance learning, with any measure, a hard budget, and a
-    certificate.
+    :class:`~scoresieve.MeasureSVC` selects the instances for the measure that you report: the
+    paper's Algorithm 3, with any measure, a hard budget, and a certificate.
 
     Conventions
     -----------

@@ -28,8 +28,8 @@ class MILESEmbedding(TransformerMixin, BaseEstimator):
     """``s(x^k, B_i) = max_j exp(-||x_ij - x^k||^2 / (2 sigma^2))`` for every prototype x^k.
 
     Chen, Bi and Wang, *MILES: Multiple-Instance Learning via Embedded Instance Selection* (TPAMI
-    2006). ``fit`` keeps the training instances as prototypes; selecting columns of the embedding is
-    selecting instances.
+    2006); the paper's (26) and (27). ``fit`` keeps the training instances as prototypes; selecting
+    columns of the embedding is selecting instances.
 
     Parameters
     ----------

@@ -1,6 +1,6 @@
 """The problem that every engine minimises, from arguments that are checked here and nowhere else.
 
-J(w) = 1/2 ||w||_B^2 + C R(X w)
+J(w) = 1/2 ||w||_B^2 + C R(X w)                                  (the paper's (3) and (5))
 """
 
 from __future__ import annotations

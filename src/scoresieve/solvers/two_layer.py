@@ -5,10 +5,10 @@ the B largest ``c_j^2``, ``c = X^T sum_k alpha_k delta_k``. It joins the set W o
 
 Inner layer, group selection: cutting planes on
 
-    min  1/2 (sum_t ||w_t||)^2 + C R(sum_t w_t)
+    min  1/2 (sum_t ||w_t||)^2 + C R(sum_t w_t)                                   (11)
 
-over the groups of W; each step solves the QCQP of Corollary 1 by the conic solver, takes
-``w_t = mu_t A_t^T alpha``, and adds the most violated labelling, until the inner relative gap is
+over the groups of W; each step solves the QCQP (16) by the conic solver, takes the weights ``w_t =
+mu_t A_t^T alpha`` (12), and adds the most violated labelling, until the inner relative gap is
 eps_2. The outer layer stops when the certified relative gap of the original problem is eps_1.
 
 Where ours differs from the published program: cuts are kept from one inner run to the next, groups
