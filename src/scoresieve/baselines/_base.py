@@ -144,18 +144,7 @@ class Baseline(
         return {}
 
     def fit(self, X: Any, y: Any) -> Any:
-        """Select features and fit one linear model for each class.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            Never densified, never modified.
-        y : array-like of shape (n_samples,), or indicator matrix of shape (n_samples, n_classes)
-
-        Returns
-        -------
-        self
-        """
+        """Select features and fit one linear model for each class; X and y as for MeasureSVC."""
         X, y = validate_data(self, X, y, multi_output=True, accept_large_sparse=True, **X_OPTIONS)
         targets, y = read_targets(y, getattr(self, "pos_label", None))
         check_X(as_design(X))

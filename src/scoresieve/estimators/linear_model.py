@@ -92,16 +92,7 @@ class LinearModelMixin:
         return decision.ravel() if self._targets.kind == "binary" else decision
 
     def predict(self, X: Any) -> Array:
-        """The class of each row, or its indicator matrix.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-
-        Returns
-        -------
-        ndarray of shape (n_samples,) or (n_samples, n_classes)
-        """
+        """The class of each row of X, or an indicator matrix of shape (n_samples, n_classes)."""
         decision = self.decision_function(X)
         return self._targets.predict(decision)
 

@@ -187,11 +187,11 @@ pos_label, multi_class_support, solver, tol, max_iter
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,), or indicator matrix of shape (n_samples, n_classes)
+        X, y
+            As for :meth:`MeasureSVC.fit`.
         sample_weight : array-like of shape (n_samples,), optional
-            How often each row counts when models are fitted and when they are scored, as for
-            :meth:`MeasureSVC.fit`. All copies of a row are in the same part.
+            How often each row counts when models are fitted and when they are scored. All copies of
+            a row are in the same part.
         groups : array-like of shape (n_samples,), optional
             Rows that a splitter such as ``GroupKFold`` keeps together.
 

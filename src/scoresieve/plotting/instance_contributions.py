@@ -148,12 +148,7 @@ class InstanceContributionsDisplay:
     def plot(self, *, max_bars: int = 10, ax: Any = None) -> InstanceContributionsDisplay:
         """Draw the bars.
 
-        Parameters
-        ----------
-        max_bars : int, default=10
-            Instances with a bar of their own.
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure by default.
+        ``max_bars`` and ``ax`` are as for :meth:`from_estimator`.
 
         Returns
         -------

@@ -140,15 +140,7 @@ class MeasureRisk(PackedCuts):
     def checked_dual(self, point: DualPoint, C: float) -> tuple[float, FloatArray]:
         """``<q, alpha>`` with each loss recomputed from its labelling, and ``sum alpha_k delta_k``.
 
-        Parameters
-        ----------
-        point : DualPoint
-        C : float
-
-        Raises
-        ------
-        ValueError
-            If alpha is not feasible, or a cut is no labelling or ranking that competes.
+        ValueError if alpha is not feasible, or a cut is no labelling or ranking that competes.
         """
         if not isinstance(point, CutWeights):
             raise ValueError(
