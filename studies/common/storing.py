@@ -1,8 +1,8 @@
-"""Raw results: one file of JSON lines for each experiment, one line for each unit of work.
+"""Raw results: a file of JSON lines, one line for each piece of work; and whole files at once.
 
 A line is ``{"key": settings, "result": ..., "seconds": ..., "warnings": [...], "versions": ...}``.
-It is written and flushed as a whole as soon as its unit is done. After an interruption a run goes
-on with the units that have no line; half a line at the end of a file is ignored and cut off.
+It is written and flushed as a whole as soon as its piece is done. After an interruption a run goes
+on with the pieces that have no line; half a line at the end of a file is ignored and cut off.
 """
 
 from __future__ import annotations
@@ -23,25 +23,26 @@ import scoresieve
 
 
 class Store:
-    """``results[key]`` for the units of one experiment, kept in a file.
+    """``results[key]`` for pieces of work, kept in a file; a key is one line of JSON.
 
     Parameters
     ----------
-    path : Path
-        The file of JSON lines; its folder is made.
+    path : Path or None
+        The file of JSON lines; its folder is made. None keeps them in memory only.
     """
 
-    def __init__(self, path: Path) -> None:
-        self.path = Path(path)
-        self.path.parent.mkdir(parents=True, exist_ok=True)
+    def __init__(self, path: Path | None) -> None:
+        self.path = path
         self.lines: dict[str, dict[str, Any]] = {}
-        self._read()
+        if path is not None:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self._read()
 
     def __contains__(self, key: str) -> bool:
         return key in self.lines
 
     def result(self, key: str) -> Any:
-        """What the unit found."""
+        """What a piece of work found."""
         return self.lines[key]["result"]
 
     def _read(self) -> None:
@@ -57,12 +58,12 @@ class Store:
             self.lines[json.dumps(entry["key"], sort_keys=True)] = entry
 
     def append(self, key: str, result: Any, seconds: float, warnings: list[str]) -> None:
-        """Keep the result of a unit: one write of one line.
+        """Keep the result of a piece of work: one write of one line.
 
         Parameters
         ----------
         key : str
-            As :meth:`Unit.key` returns it.
+            JSON with sorted names.
         result : JSON values and numpy numbers
         seconds : float
         warnings : list of str
@@ -74,12 +75,14 @@ class Store:
             "warnings": warnings,
             "versions": versions(),
         }
-        with self.path.open("a", encoding="utf-8") as file:
-            file.write(json.dumps(entry, allow_nan=False) + "\n")
-            file.flush()
-            os.fsync(file.fileno())
+        line = json.dumps(entry, allow_nan=False)
+        if self.path is not None:
+            with self.path.open("a", encoding="utf-8") as file:
+                file.write(line + "\n")
+                file.flush()
+                os.fsync(file.fileno())
         # Read back what a later run would read, so that both make the same tables.
-        self.lines[key] = json.loads(json.dumps(entry))
+        self.lines[key] = json.loads(line)
 
 
 def versions() -> dict[str, str]:
@@ -115,7 +118,6 @@ def write_atomically(path: Path, write: Callable[[Any], Any]) -> None:
     write : callable
         Called with the open binary file.
     """
-    path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(dir=path.parent, suffix=".part")
     try:

@@ -1,4 +1,4 @@
-"""Tables: the same rows as CSV and as Markdown."""
+"""Tables: the same rows as CSV and as Markdown, in files or on the terminal."""
 
 from __future__ import annotations
 
@@ -36,20 +36,7 @@ class Table:
 
     def markdown(self) -> str:
         """The table alone; numbers are aligned right."""
-        lines = [[cell(entry) for entry in row] for row in (self.head, *self.rows)]
-        widths = [max(3, *(len(line[j]) for line in lines)) for j in range(len(self.head))]
-        marks = [
-            "-" * width if j < self.n_left else "-" * (width - 1) + ":"
-            for j, width in enumerate(widths)
-        ]
-        text = []
-        for line in (lines[0], marks, *lines[1:]):
-            cells = [
-                entry.ljust(width) if j < self.n_left else entry.rjust(width)
-                for j, (entry, width) in enumerate(zip(line, widths, strict=True))
-            ]
-            text.append("| " + " | ".join(cells) + " |")
-        return "\n".join(text) + "\n"
+        return markdown(self.head, self.rows, self.n_left)
 
     def write(self, folder: Path) -> None:
         """``name.csv`` and ``name.md``."""
@@ -58,6 +45,38 @@ class Table:
         writer.writerows([cell(entry) for entry in row] for row in (self.head, *self.rows))
         write_text(folder / f"{self.name}.csv", buffer.getvalue())
         write_text(folder / f"{self.name}.md", f"{self.caption}\n\n{self.markdown()}")
+
+
+def markdown(head: Sequence[str], rows: Sequence[Sequence[Any]], n_left: int = 1) -> str:
+    """A Markdown table; the first ``n_left`` columns are text, the others are aligned right."""
+    lines = [[cell(entry) for entry in row] for row in (head, *rows)]
+    widths = [max(3, *(len(line[j]) for line in lines)) for j in range(len(head))]
+    marks = [
+        "-" * width if j < n_left else "-" * (width - 1) + ":" for j, width in enumerate(widths)
+    ]
+    text = []
+    for line in (lines[0], marks, *lines[1:]):
+        cells = [
+            entry.ljust(width) if j < n_left else entry.rjust(width)
+            for j, (entry, width) in enumerate(zip(line, widths, strict=True))
+        ]
+        text.append("| " + " | ".join(cells) + " |")
+    return "\n".join(text) + "\n"
+
+
+def print_table(head: Sequence[str], rows: Sequence[Sequence[Any]], *, n_left: int = 1) -> None:
+    """A Markdown table on stdout, with an empty line below it."""
+    print(markdown(head, rows, n_left), flush=True)
+
+
+def print_note(text: str) -> None:
+    """One line below a table."""
+    print(f"* {text}", flush=True)
+
+
+def pass_or_fail(passed: bool) -> str:
+    """How a target stands."""
+    return "PASS" if passed else "FAIL"
 
 
 def cell(entry: Any) -> str:

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import getpass
 import importlib
-import os
-import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from studies.common.options import add_data_options
 from studies.common.progress import duration, log
 from studies.common.storing import Store
 from studies.paper.context import Context, Unit
@@ -42,12 +40,7 @@ def make_parser() -> argparse.ArgumentParser:
         choices=(*NAMES, "all"),
         help=f"all, or some of {', '.join(NAMES)}",
     )
-    parser.add_argument(
-        "--data",
-        metavar="FOLDER",
-        default=os.environ.get("SCORESIEVE_DATA"),
-        help="data folder, or 'generated' for small generated sets; by default SCORESIEVE_DATA",
-    )
+    add_data_options(parser, ", or 'generated' for small generated sets")
     parser.add_argument(
         "--out",
         metavar="FOLDER",
@@ -55,7 +48,6 @@ def make_parser() -> argparse.ArgumentParser:
         help="results; by default studies/paper/results, or build/paper with --quick or "
         "generated data",
     )
-    parser.add_argument("--cache", metavar="FOLDER", type=Path, help="where parsed files are kept")
     parser.add_argument("--quick", action="store_true", help="a small part, under two minutes")
     parser.add_argument("--jobs", type=int, default=2, help="processes at a time (2)")
     return parser
@@ -66,13 +58,10 @@ def make_context(args: argparse.Namespace) -> Context:
     generated = args.data == GENERATED
     small = args.quick or generated
     default_out = Path("build/paper") if small else Path(__file__).parent / "results"
-    cache = (
-        args.cache or Path(tempfile.gettempdir()) / f"scoresieve-experiments-{getpass.getuser()}"
-    )
     return Context(
         data=None if args.data is None or generated else Path(args.data),
         out=args.out or default_out,
-        cache=cache,
+        cache=args.cache,
         quick=args.quick,
         generated=generated,
         jobs=args.jobs,

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from studies.common.data import DataFolder
+
 
 @dataclass(frozen=True)
 class Context:
@@ -19,7 +21,7 @@ class Context:
         The data folder.
     out : Path
         The folder of tables, figures, raw results and the page.
-    cache : Path
+    cache : Path or None
         Where parsed data files are kept.
     quick : bool
         A few classes and budgets only.
@@ -31,10 +33,15 @@ class Context:
 
     data: Path | None
     out: Path
-    cache: Path
+    cache: Path | None
     quick: bool = False
     generated: bool = False
     jobs: int = 1
+
+    @property
+    def folder(self) -> DataFolder:
+        """The data folder with its cache."""
+        return DataFolder(self.data, self.cache)
 
 
 @dataclass(frozen=True)

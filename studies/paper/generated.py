@@ -8,13 +8,13 @@ instance near the centre of each class that they belong to, the others are noise
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 from scipy import sparse
 from sklearn.preprocessing import normalize
 
 from scoresieve.mil import Bags, MILESEmbedding
+from studies.common.data import TRAIN_SHARE, Split
 
 #: Words of a class, words of a document, and the share of them that are of its class.
 N_CLASS_WORDS, N_WORDS, CLASS_SHARE = 8, 30, 0.12
@@ -49,17 +49,19 @@ def documents(
     return X, y
 
 
-def _text(class_sizes: list[int], n_columns: int, seed: int, *, signs: bool = False) -> Callable:
-    def make(split: Callable[..., Any]) -> Any:
+def _text(
+    class_sizes: list[int], n_columns: int, seed: int, *, signs: bool = False
+) -> Callable[[], Split]:
+    def make() -> Split:
         X, y = documents(class_sizes, n_columns, seed)
         y = np.where(y == 1, 1, -1) if signs else y
-        n_train = int(0.6 * y.size)
-        return split(X[:n_train], y[:n_train], X[n_train:], y[n_train:])
+        n_train = int(TRAIN_SHARE * y.size)
+        return Split(X[:n_train], y[:n_train], X[n_train:], y[n_train:])
 
     return make
 
 
-def _images(split: Callable[..., Any]) -> Any:
+def _images() -> Split:
     """60 training and 40 test bags of 4 instances in 6 dimensions, five classes."""
     rng = np.random.default_rng(5)
     n_bags, n_train = 100, 60
@@ -70,10 +72,10 @@ def _images(split: Callable[..., Any]) -> Any:
     bags = bags + np.where(Y[:, :, None] > 0, centres, 0.0)
     embedding = MILESEmbedding(sigma="median").fit(Bags.from_list(list(bags[:n_train])))
     X = np.asarray(embedding.transform(Bags.from_list(list(bags))))
-    return split(X[:n_train], Y[:n_train], X[n_train:], Y[n_train:])
+    return Split(X[:n_train], Y[:n_train], X[n_train:], Y[n_train:])
 
 
-MAKERS: dict[str, Callable] = {
+MAKERS: dict[str, Callable[[], Split]] = {
     "news20": _text([40] * 4, 200, 0),
     "news20_binary": _text([90, 90], 300, 1, signs=True),
     "url": _text([60, 90], 250, 2, signs=True),

@@ -12,11 +12,12 @@ from typing import Any
 
 import numpy as np
 
+from studies.common.bags import IMAGE_CLASSES
 from studies.common.figures import Line, Panels
 from studies.common.tables import Table, number
 from studies.paper.compare import ahead
 from studies.paper.context import Context, Unit
-from studies.paper.data import IMAGE_CLASSES, load
+from studies.paper.data import load
 from studies.paper.methods import l1_bundle, l1_svm, svm_rfe, two_layers
 from studies.paper.report import Claim, Section, count, verdict
 from studies.paper.runner import Results

@@ -23,7 +23,7 @@ from sklearn.svm import LinearSVC
 from scoresieve import budget_path, get_measure
 from scoresieve.baselines import FGM, L1SVM, SVMRFE, FSMulti, L1BundleSVM, SVMPerf
 from scoresieve.measures.scales import C_from_paper
-from studies.paper.data import Split
+from studies.common.data import Split
 
 Row = dict[str, Any]
 

@@ -10,33 +10,30 @@ from __future__ import annotations
 
 import argparse
 import os
-import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed
 
 from scoresieve import get_measure, solve
-from studies.common.options import (
-    Split,
-    finish,
-    load_dexter,
-    load_news20,
-    load_reuters,
-    load_sector,
-    log,
-    make_parser,
-    one_vs_rest,
-    print_note,
-    print_table,
-    start,
-)
+from studies.common.data import Split, load
+from studies.common.options import finish, folder_of, make_parser, start
+from studies.common.progress import log
+from studies.common.tables import print_note, print_table
+from studies.common.timing import timed
 
 GRID = (0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
 SCALINGS = (1.0, 5.0)
 TOLERANCES = (0.2, 0.1, 0.05, 0.02, 0.01)
 BUDGETS = (10, 50)
+#: The name in the results, that of the data, and how many classes are taken.
+SETS = {
+    "News20": ("news20", 4),
+    "Reuters-120": ("reuters120", 8),
+    "sector-12": ("sector12", 4),
+    "dexter": ("dexter", 1),
+}
 #: Classes with fewer training positives than this are left out.
 FEWEST_POSITIVES = 15
 
@@ -45,14 +42,8 @@ Task = tuple[str, int, Split]
 
 def tasks(args: argparse.Namespace) -> Iterator[Task]:
     """(data set, class, split), some classes of each set, from rare to frequent."""
-    sets = {
-        "News20": (load_news20, 4),
-        "Reuters-120": (load_reuters, 8),
-        "sector-12": (load_sector, 4),
-        "dexter": (load_dexter, 1),
-    }
-    for name, (load, n_classes) in sets.items():
-        split = load(args)
+    for name, (data, n_classes) in SETS.items():
+        split = load(folder_of(args), data)
         labels, counts = np.unique(split.y, return_counts=True)
         if name == "dexter":
             yield name, 1, split
@@ -84,20 +75,12 @@ def measure_task(
     name: str, label: int, split: Split, settings: list[dict[str, float]]
 ) -> list[dict[str, Any]]:
     """Every setting on one task."""
-    y, y_test = one_vs_rest(split.y, label), one_vs_rest(split.y_test, label)
+    y, y_test = split.labels(label)
     rows = []
     for setting in settings:
-        begin = time.perf_counter()
-        fit = solve(
-            split.X,
-            y,
-            measure="f1",
-            budget=setting["budget"],
-            C=setting["C"],
-            tol=setting["tol"],
-            intercept=setting["scaling"],
-        )
-        seconds = time.perf_counter() - begin
+        options = {name: setting[name] for name in ("budget", "C", "tol")}
+        options |= {"measure": "f1", "intercept": setting["scaling"]}
+        seconds, fit = timed(lambda options=options: solve(split.X, y, **options))
         scores = split.X_test @ fit.w + fit.intercept
         rows.append(
             setting
@@ -138,13 +121,13 @@ def summarise(rows: list[dict[str, Any]], vary: str, values: tuple[float, ...]) 
     return lines
 
 
-def main() -> None:
-    parser = make_parser(__doc__)
+def main(arguments: Sequence[str] | None = None) -> None:
+    parser = make_parser("quality.defaults", __doc__)
     parser.add_argument("--C", type=float, default=10.0, help="at which tolerances are compared")
     parser.add_argument("--scaling", type=float, default=5.0, help="the same")
     parser.add_argument("--tol", type=float, default=0.05, help="at which C and scaling are")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
-    args = parser.parse_args()
+    args = parser.parse_args(arguments)
     wanted = settings(args)
     parts = Parallel(n_jobs=args.jobs)(delayed(measure_task)(*task, wanted) for task in tasks(args))
     rows = [row for part in parts for row in part]
@@ -154,10 +137,10 @@ def main() -> None:
         for scaling in SCALINGS:
             print_note(f"B = {budget}, intercept scaling {scaling:g}, tol {args.tol:g}:")
             of_grid = [r for r in mine if r["scaling"] == scaling and r["tol"] == args.tol]
-            print_table(["C", *head], summarise(of_grid, "C", GRID), left=0)
+            print_table(["C", *head], summarise(of_grid, "C", GRID), n_left=0)
         print_note(f"B = {budget}, intercept scaling {args.scaling:g}, C = {args.C:g}:")
         of_tol = [r for r in mine if r["scaling"] == args.scaling and r["C"] == args.C]
-        print_table(["tol", *head], summarise(of_tol, "tol", TOLERANCES), left=0)
+        print_table(["tol", *head], summarise(of_tol, "tol", TOLERANCES), n_left=0)
     print_note(f"{len(parts)} classes; F1 at the threshold as trained.")
     finish(args, {"rows": rows})
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import warnings
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
@@ -22,16 +23,11 @@ from threadpoolctl import threadpool_limits
 
 from scoresieve.baselines import MILES, MeanInstanceSVM
 from scoresieve.mil import BagMeasureSVCCV, Bags
-from studies.common.bags import load_bags, run_saved
-from studies.common.options import (
-    finish,
-    make_parser,
-    print_note,
-    print_table,
-    result_file,
-    start,
-    timed,
-)
+from studies.common.bags import load_bags
+from studies.common.options import add_state_options, finish, folder_of, make_parser, start
+from studies.common.saved_runs import run_saved
+from studies.common.tables import print_note, print_table
+from studies.common.timing import timed
 
 SIGMAS = ["0.25*median", "0.5*median", "median"]
 BUDGETS = [5, 20, 80]
@@ -150,17 +146,16 @@ def report(rows: list[dict], data: dict[str, tuple[Bags, np.ndarray]], methods: 
     return results
 
 
-def main() -> None:
-    parser = make_parser(__doc__)
+def main(arguments: Sequence[str] | None = None) -> None:
+    parser = make_parser("quality.mil_cv", __doc__)
     parser.add_argument("--sets", nargs="+", choices=tuple(PUBLISHED), default=list(PUBLISHED))
     parser.add_argument("--methods", nargs="+", choices=METHODS, default=list(METHODS))
     parser.add_argument("--repeats", type=int, default=10)
-    parser.add_argument("--jobs", type=int, default=1)
-    parser.add_argument("--state", type=result_file, help="finished folds are kept there")
-    args = parser.parse_args()
+    add_state_options(parser, "folds")
+    args = parser.parse_args(arguments)
     if args.quick:
         args.repeats, args.sets = 1, ["musk1"]
-    data = {name: load_bags(args, name) for name in args.sets}
+    data = {name: load_bags(folder_of(args), name) for name in args.sets}
     rows = run_saved(make_tasks(args, data), args.state, args.jobs)
     summary = report(rows, data, args.methods)
     print_note(

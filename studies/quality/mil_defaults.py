@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import argparse
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any
 
@@ -20,8 +20,10 @@ from sklearn.model_selection import StratifiedKFold
 from threadpoolctl import threadpool_limits
 
 from scoresieve.mil import BagMeasureSVC, Bags
-from studies.common.bags import load_bags, load_image, run_saved
-from studies.common.options import finish, make_parser, print_note, print_table, result_file, start
+from studies.common.bags import IMAGE_CLASSES, load_bags, load_image
+from studies.common.options import add_state_options, finish, folder_of, make_parser, start
+from studies.common.saved_runs import run_saved
+from studies.common.tables import print_note, print_table
 
 GRID = (1.0, 3.0, 10.0, 30.0, 100.0)
 FEW = 10
@@ -31,12 +33,13 @@ NEAR = 1.0
 
 def problems(args: argparse.Namespace) -> Iterator[tuple[str, Bags, np.ndarray]]:
     """(name, bags, labels) of each task."""
-    image = load_image(args)
-    classes = image.classes[:1] if args.quick else image.classes
+    folder = folder_of(args)
+    image = load_image(folder)
+    classes = IMAGE_CLASSES[:1] if args.quick else IMAGE_CLASSES
     for number, name in enumerate(classes):
         yield name, image.bags, image.y[:, number]
     for name in ("musk1", "elephant"):
-        yield name, *load_bags(args, name)
+        yield name, *load_bags(folder, name)
 
 
 def score(name: str, bags: Bags, y: np.ndarray, form: str, C: float) -> list[dict[str, Any]]:
@@ -73,11 +76,10 @@ def report(rows: list[dict[str, Any]], form: str) -> None:
     print_table(["task", *(f"C = {C:g}" for C in GRID)], table)
 
 
-def main() -> None:
-    parser = make_parser(__doc__)
-    parser.add_argument("--jobs", type=int, default=1)
-    parser.add_argument("--state", type=result_file, help="finished tasks are kept there")
-    args = parser.parse_args()
+def main(arguments: Sequence[str] | None = None) -> None:
+    parser = make_parser("quality.mil_defaults", __doc__)
+    add_state_options(parser, "tasks")
+    args = parser.parse_args(arguments)
     tasks = [
         (f"{name}, {form}, {C:g}", partial(score, name, bags, y, form, C))
         for name, bags, y in problems(args)

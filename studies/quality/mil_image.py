@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import warnings
+from collections.abc import Sequence
 from functools import partial
 from itertools import product
 from pathlib import Path
@@ -23,18 +24,20 @@ from scoresieve import MeasureSVC, get_measure
 from scoresieve.baselines import L1SVM, SVMRFE, FSMulti, L1BundleSVM
 from scoresieve.measures.scales import C_from_paper
 from scoresieve.mil import MILESEmbedding
-from studies.common.bags import BagSplit, best_threshold, load_image, run_saved
+from studies.common.bags import IMAGE_CLASSES, BagSplit, load_image
 from studies.common.options import (
+    add_state_options,
     finish,
-    log,
+    folder_of,
     make_parser,
-    print_note,
-    print_table,
     result_file,
     start,
-    timed,
-    verdict,
 )
+from studies.common.progress import log
+from studies.common.saved_runs import run_saved
+from studies.common.tables import pass_or_fail, print_note, print_table
+from studies.common.thresholds import best_threshold
+from studies.common.timing import timed
 
 #: The paper's C divided by the number of bags.
 PAPER_C = 10.0
@@ -177,7 +180,7 @@ def report(rows: list[dict], classes: list[str], intercept: bool, field: str) ->
             wanted = min(4, len(classes))
             print_note(
                 f"{ours} is ahead of {L1} below 100 instances on {len(won)} of {len(classes)} "
-                f"classes: {verdict(len(won) >= wanted)} (at least {wanted} wanted)."
+                f"classes: {pass_or_fail(len(won) >= wanted)} (at least {wanted} wanted)."
             )
     print()
     return {"intercept": intercept, "field": field, "means": means, "ahead_of_l1": ahead}
@@ -199,7 +202,7 @@ def detail(rows: list[dict], classes: list[str], intercept: bool) -> None:
             cells.append(" ".join(f"{n}:{f1:.0f}" for n, f1 in points if n < 120))
         if any(cells):
             table.append([method, *cells])
-    print_table(["method", *classes], table, left=1 + len(classes))
+    print_table(["method", *classes], table, n_left=1 + len(classes))
 
 
 def draw(rows: list[dict], classes: list[str], intercept: bool, path: Path) -> None:
@@ -250,7 +253,7 @@ def make_tasks(args: argparse.Namespace, split: BagSplit, X: Any, X_test: Any) -
     for intercept, method, number in product(args.intercepts, FAST_FIRST, args.classes):
         if method not in args.methods:
             continue
-        name, with_intercept = split.classes[number], bool(intercept)
+        name, with_intercept = IMAGE_CLASSES[number], bool(intercept)
         task = Task(X, split.y[:, number], X_test, split.y_test[:, number])
         about = {"method": method, "class": name, "intercept": with_intercept}
         key = f"{method}, {name}, intercept {intercept}"
@@ -280,8 +283,8 @@ def labelled(about: dict[str, Any], run: Any) -> list[dict]:
     return [about | row for row in run()]
 
 
-def main() -> None:
-    parser = make_parser(__doc__)
+def main(arguments: Sequence[str] | None = None) -> None:
+    parser = make_parser("quality.mil_image", __doc__)
     parser.add_argument("--classes", nargs="+", type=int, default=[0, 1, 2, 3, 4])
     parser.add_argument("--methods", nargs="+", choices=METHODS, default=list(METHODS))
     parser.add_argument("--intercepts", nargs="+", type=int, choices=(0, 1), default=[0, 1])
@@ -296,20 +299,19 @@ def main() -> None:
     parser.add_argument(
         "--bundle-time", type=float, default=20.0, help="the same for the l1-bundle method"
     )
-    parser.add_argument("--jobs", type=int, default=1)
-    parser.add_argument("--state", type=result_file, help="finished fits are kept there")
+    add_state_options(parser, "fits")
     parser.add_argument("--figure", type=result_file, help="draw the curves to this PNG file")
-    args = parser.parse_args()
+    args = parser.parse_args(arguments)
     if args.quick:
         args.classes, args.intercepts, args.max_time = [0], [0], 10.0
         args.methods = [method for method in args.methods if method in (FS_F1, HARD, L1)]
-    split = load_image(args)
+    split = load_image(folder_of(args))
     embedding = MILESEmbedding().fit(split.bags)
     X, X_test = embedding.transform(split.bags), embedding.transform(split.test_bags)
     seconds = embedding_seconds(split)
     log(f"embedding of {len(split.bags)} bags: {seconds:.2f} s")
     rows = run_saved(make_tasks(args, split, X, X_test), args.state, args.jobs)
-    classes = [split.classes[number] for number in args.classes]
+    classes = [IMAGE_CLASSES[number] for number in args.classes]
     summary = []
     for intercept in map(bool, args.intercepts):
         detail(rows, classes, intercept)
@@ -317,7 +319,7 @@ def main() -> None:
     print_note(
         f"Embedding: {len(split.bags)} bags of nine instances, {X.shape[1]} prototypes, sigma "
         f"{embedding.sigma_:.4g}; fit and transform take {seconds:.2f} s of one core (the least of "
-        f"three): {verdict(seconds < MOST_SECONDS)} (below {MOST_SECONDS:g} s wanted)."
+        f"three): {pass_or_fail(seconds < MOST_SECONDS)} (below {MOST_SECONDS:g} s wanted)."
     )
     if args.figure is not None:
         draw(rows, classes, bool(args.intercepts[0]), args.figure)

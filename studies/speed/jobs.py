@@ -7,31 +7,27 @@ ever adds time.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from scoresieve import MeasureSVC
-from studies.common.options import (
-    finish,
-    load_news20,
-    log,
-    make_parser,
-    print_note,
-    print_table,
-    start,
-    timed,
-    verdict,
-)
+from studies.common.data import load
+from studies.common.options import finish, folder_of, make_parser, start
+from studies.common.progress import log
+from studies.common.tables import pass_or_fail, print_note, print_table
+from studies.common.timing import timed
 
 WANTED = 1.6
 
 
-def main() -> None:
-    parser = make_parser(__doc__)
+def main(arguments: Sequence[str] | None = None) -> None:
+    parser = make_parser("speed.jobs", __doc__)
     parser.add_argument("--budget", type=int, default=250)
     parser.add_argument("--C", type=float, default=3.0, help="the paper's 0.1 n for 750 positives")
     parser.add_argument("--repeats", type=int, default=3)
-    args = parser.parse_args()
-    split = load_news20(args)
+    args = parser.parse_args(arguments)
+    split = load(folder_of(args), "news20")
     rows = np.isin(split.y, np.unique(split.y)[:4]) if args.quick else slice(None)
     X, y = split.X[rows], split.y[rows]
     seconds: dict[int, list[float]] = {1: [], 2: []}
@@ -56,8 +52,8 @@ def main() -> None:
                 f"{min(seconds[2]):.1f}",
                 f"{ratio:.2f}",
                 f">= {WANTED:g}",
-                verdict(ratio >= WANTED),
-                verdict(same),
+                pass_or_fail(ratio >= WANTED),
+                pass_or_fail(same),
             ]
         ],
     )

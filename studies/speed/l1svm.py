@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -26,9 +27,11 @@ class L1Fit:
 
     @property
     def n_features(self) -> int:
+        """Non-zero weights."""
         return int(np.count_nonzero(self.model.coef_))
 
     def scores(self, X: sparse.csr_matrix) -> np.ndarray:
+        """``X w + b``."""
         return self.model.decision_function(X)
 
 
@@ -84,3 +87,30 @@ def tune_C(
 def distance(fit: L1Fit, n_features: int) -> float:
     """Relative difference of the number of features."""
     return abs(fit.n_features - n_features) / max(n_features, 1)
+
+
+def peer_row(fit: L1Fit, n_features: int, **measured: Any) -> dict[str, Any]:
+    """What a study says of the l1-SVM beside a model with ``n_features`` features.
+
+    Parameters
+    ----------
+    fit : L1Fit
+    n_features : int
+        Of the model that it is compared with.
+    **measured
+        Its ``seconds`` and test scores.
+    """
+    return {
+        "C": fit.C,
+        "n_features": fit.n_features,
+        "similar": distance(fit, n_features) <= WITHIN,
+        "converged": fit.converged,
+        **measured,
+    }
+
+
+def seconds_text(peer: dict[str, Any]) -> str:
+    """Its seconds, and what is wrong with the comparison, if anything."""
+    mark = "" if peer["similar"] else " (not similar)"
+    mark += "" if peer["converged"] else " (not converged)"
+    return f"{peer['seconds']:.2f}{mark}"

@@ -12,7 +12,7 @@ turn, and the least of three times is taken; FGM runs once.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -21,19 +21,12 @@ from sklearn.metrics import accuracy_score
 
 from scoresieve import BudgetClassifier
 from scoresieve.baselines import FGM
-from studies.common.options import (
-    Split,
-    finish,
-    load_news20_binary,
-    log,
-    make_parser,
-    print_note,
-    print_table,
-    start,
-    timed,
-    verdict,
-)
-from studies.speed.l1svm import WITHIN, L1Fit, distance, fit_l1svm, tune_C
+from studies.common.data import Split, load
+from studies.common.options import finish, folder_of, make_parser, start
+from studies.common.progress import log
+from studies.common.tables import pass_or_fail, print_note, print_table
+from studies.common.timing import timed
+from studies.speed.l1svm import L1Fit, fit_l1svm, peer_row, seconds_text, tune_C
 
 TOL = 0.01
 L1_TOLERANCE, L1_SEARCH_TOLERANCE = 1e-4, 1e-2
@@ -79,7 +72,13 @@ def compare(split: Split, loss: str, budget: int, C: float, n_repeats: int) -> d
         "test_accuracy": accuracy(split, model.decision_function(split.X_test)),
     }
     if tuned is not None:
-        row["l1svm"] = l1_row(split, peer, n_features, theirs)
+        row["l1svm"] = peer_row(
+            peer,
+            n_features,
+            seconds=min(theirs),
+            all_seconds=theirs,
+            test_accuracy=accuracy(split, peer.scores(split.X_test)),
+        )
         row["fgm"] = fgm_row(split, budget, C, row["primal"])
     return row
 
@@ -121,18 +120,6 @@ def tune(split: Split, n_features: int) -> L1Fit:
     return fit
 
 
-def l1_row(split: Split, fit: L1Fit, n_features: int, seconds: list[float]) -> dict[str, Any]:
-    return {
-        "C": fit.C,
-        "seconds": min(seconds),
-        "all_seconds": seconds,
-        "n_features": fit.n_features,
-        "similar": distance(fit, n_features) <= WITHIN,
-        "converged": fit.converged,
-        "test_accuracy": accuracy(split, fit.scores(split.X_test)),
-    }
-
-
 def accuracy(split: Split, scores: np.ndarray) -> float:
     """Accuracy of the test rows at threshold 0, in per cent."""
     return 100.0 * float(accuracy_score(split.y_test, np.where(scores > 0, 1, -1)))
@@ -151,9 +138,7 @@ def report(results: list[dict[str, Any]]) -> None:
         if peer is None:
             cells += [""] * 7
         else:
-            mark = "" if peer["similar"] else " (not similar)"
-            mark += "" if peer["converged"] else " (not converged)"
-            cells += [f"{peer['seconds']:.2f}{mark}", peer["n_features"]]
+            cells += [seconds_text(peer), peer["n_features"]]
             cells += [f"{peer['test_accuracy']:.2f}", f"{row['seconds'] / peer['seconds']:.2f}"]
             fgm = row["fgm"]
             cells += [shown(fgm["to_objective"], fgm), shown(fgm["to_gap"], fgm)]
@@ -178,27 +163,27 @@ def targets(results: list[dict[str, Any]]) -> None:
     ratios = [row["seconds"] / row["l1svm"]["seconds"] for row in results if "l1svm" in row]
     print_note(
         f"Largest ratio {max(ratios):.2f}, wanted at most {WANTED_RATIO:g}: "
-        f"{verdict(max(ratios) <= WANTED_RATIO)}."
+        f"{pass_or_fail(max(ratios) <= WANTED_RATIO)}."
     )
     speed_ups = [speed_up(row) for row in results if "fgm" in row]
     print_note(
         f"Smallest speed-up over FGM at equal objective {min(speed_ups):.1f}, wanted at least "
-        f"{WANTED_SPEED_UP:g}: {verdict(min(speed_ups) >= WANTED_SPEED_UP)}."
+        f"{WANTED_SPEED_UP:g}: {pass_or_fail(min(speed_ups) >= WANTED_SPEED_UP)}."
     )
     certified = all(row["certified_gap"] <= TOL for row in results)
-    print_note(f"Every gap certified within {TOL:g}: {verdict(certified)}.")
+    print_note(f"Every gap certified within {TOL:g}: {pass_or_fail(certified)}.")
 
 
-def main() -> None:
-    parser = make_parser(__doc__)
+def main(arguments: Sequence[str] | None = None) -> None:
+    parser = make_parser("speed.losses", __doc__)
     parser.add_argument("--budgets", nargs="+", type=int, default=[50, 250])
     parser.add_argument("--C", nargs="+", type=float, default=[1.0, 10.0])
     parser.add_argument("--losses", nargs="*", default=["logistic", "huber_hinge"])
     parser.add_argument("--repeats", type=int, default=3, help="timed runs of each fit")
-    args = parser.parse_args()
+    args = parser.parse_args(arguments)
     if args.quick:
         args.budgets, args.C, args.losses, args.repeats = args.budgets[:1], args.C[:1], [], 1
-    split = load_news20_binary(args)
+    split = load(folder_of(args), "news20_binary")
     results = []
     for loss in ["squared_hinge", *args.losses]:
         for C in args.C:

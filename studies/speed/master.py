@@ -7,48 +7,27 @@ Both solvers take each problem in the same run, in turn, from a cold start. Time
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.linalg import LinAlgError
 
-from scoresieve.solvers import conic
-from scoresieve.solvers.interior_point import solve_interior_point
-from scoresieve.solvers.master import MasterProblem, MasterSolution
-from studies.common.options import (
-    finish,
-    geometric_mean,
-    log,
-    make_parser,
-    print_note,
-    print_table,
-    start,
-    timed,
-    verdict,
+from studies.common.internals import (
+    MasterProblem,
+    MasterSolution,
+    clarabel_timed,
+    solve_interior_point,
+    solve_master_conic,
 )
+from studies.common.options import finish, make_parser, start
+from studies.common.progress import log
+from studies.common.tables import pass_or_fail, print_note, print_table
+from studies.common.timing import geometric_mean, timed
 from studies.speed.master_problems import fit_problems, random_problems
 
 TOL = 1e-6
 WANTED_RATIO, WANTED_DIFFERENCE = 5.0, 1e-6
-
-
-@contextmanager
-def conic_run_timed(seconds: list[float]) -> Iterator[None]:
-    """Collect the seconds inside Clarabel, setup included, without our assembly."""
-    original = conic.run_clarabel
-
-    def run(*inputs: Any, **settings: Any) -> Any:
-        spent, answer = timed(lambda: original(*inputs, **settings))
-        seconds.append(spent)
-        return answer
-
-    conic.run_clarabel = run
-    try:
-        yield
-    finally:
-        conic.run_clarabel = original
 
 
 def attempt(solver: Callable[[], MasterSolution]) -> tuple[float, MasterSolution | None]:
@@ -66,9 +45,9 @@ def compare(name: str, problem: MasterProblem, n_repeats: int) -> dict[str, Any]
     inside: list[float] = []
     for repeat in range(n_repeats + 1):
         seconds, ours = attempt(lambda: solve_interior_point(problem, tol=TOL))
-        with conic_run_timed(inside):
-            conic_seconds, theirs = attempt(lambda: conic.solve_master_conic(problem))
-        loose_seconds, loose = attempt(lambda: conic.solve_master_conic(problem, tol=TOL))
+        with clarabel_timed(inside):
+            conic_seconds, theirs = attempt(lambda: solve_master_conic(problem))
+        loose_seconds, loose = attempt(lambda: solve_master_conic(problem, tol=TOL))
         if repeat == 0:
             inside.clear()
             continue
@@ -184,13 +163,13 @@ def summarise(results: list[dict[str, Any]]) -> dict[str, Any]:
         lines.append(
             f"{text}: smallest {min(values):.1f}, geometric mean {geometric_mean(values):.1f}; "
             f"at least {WANTED_RATIO:g} in {reached} of {len(results)} problems: "
-            f"{verdict(reached == len(results))}."
+            f"{pass_or_fail(reached == len(results))}."
         )
     largest = max(row["difference"] for row in both)
     agree = len(both) == len(results) and largest <= WANTED_DIFFERENCE
     lines.append(
         f"Largest relative difference in the objective {largest:.1e}, wanted at most "
-        f"{WANTED_DIFFERENCE:g}: {verdict(agree)}."
+        f"{WANTED_DIFFERENCE:g}: {pass_or_fail(agree)}."
     )
     lines.append(
         f"Failures (error, or gap above {TOL:g}): structured {failures['structured']}, conic "
@@ -204,14 +183,14 @@ def summarise(results: list[dict[str, Any]]) -> dict[str, Any]:
     }
 
 
-def main() -> None:
-    parser = make_parser(__doc__)
+def main(arguments: Sequence[str] | None = None) -> None:
+    parser = make_parser("speed.master", __doc__)
     parser.add_argument("--repeats", type=int, default=3, help="timed runs of each solver")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--per-fit", type=int, default=4, help="problems taken from each fit")
     parser.add_argument("--fit-tol", type=float, default=0.03, help="tolerance of those fits")
     parser.add_argument("--fit-time", type=float, default=60.0, help="seconds for each of them")
-    args = parser.parse_args()
+    args = parser.parse_args(arguments)
     results = []
     for name, problem in [*random_problems(args), *fit_problems(args)]:
         results.append(compare(name, problem, args.repeats))

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import replace
-from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -14,9 +11,10 @@ from sklearn.preprocessing import normalize
 
 from scoresieve import solve
 from scoresieve.regularizers import BudgetNorm
-from scoresieve.solvers import bundle
-from scoresieve.solvers.master import MasterProblem, MasterSolution
-from studies.common.options import load_news20, load_reuters, log, one_vs_rest
+from studies.common.data import load
+from studies.common.internals import MasterProblem, captured_masters
+from studies.common.options import folder_of
+from studies.common.progress import log
 
 N_CUTS = (50, 100, 150, 250)
 N_COLUMNS = (100, 500, 1000, 1500)
@@ -55,23 +53,6 @@ def generated_text(seed: int) -> tuple[sparse.csr_matrix, np.ndarray]:
     return normalize(sparse.csr_matrix(counts, dtype=np.float64)), y
 
 
-@contextmanager
-def captured(problems: list[MasterProblem]) -> Iterator[None]:
-    """Keep every master problem that the bundle solves inside the block."""
-    original = bundle.solve_master
-
-    def capture(problem: MasterProblem, **settings: Any) -> MasterSolution:
-        # The pool's matrix is a view that the next round changes.
-        problems.append(replace(problem, cuts=problem.cuts.copy()))
-        return original(problem, **settings)
-
-    bundle.solve_master = capture
-    try:
-        yield
-    finally:
-        bundle.solve_master = original
-
-
 def fit_problems(args: argparse.Namespace) -> Iterator[Named]:
     """Master problems of fits at C = 100, some of each fit."""
     X, y = generated_text(args.seed)
@@ -80,14 +61,14 @@ def fit_problems(args: argparse.Namespace) -> Iterator[Named]:
     if args.data is None:
         log("without real data: pass --data FOLDER or set SCORESIEVE_DATA for News20 and Reuters")
     else:
-        news, reuters = load_news20(args), load_reuters(args)
-        fits += [("News20", news.X, one_vs_rest(news.y, 12), budget) for budget in budgets[-2:]]
-        rare = one_vs_rest(reuters.y, rare_class(reuters.y))
+        news, reuters = (load(folder_of(args), name) for name in ("news20", "reuters120"))
+        fits += [("News20", news.X, news.labels(12)[0], budget) for budget in budgets[-2:]]
+        rare, _ = reuters.labels(rare_class(reuters.y))
         fits += [("Reuters", reuters.X, rare, budget) for budget in budgets[:2]]
     for name, X, y, budget in fits:
         problems: list[MasterProblem] = []
         log(f"capturing from {name}, B = {budget}")
-        with captured(problems):
+        with captured_masters(problems):
             solve(
                 X,
                 y,

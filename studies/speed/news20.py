@@ -10,24 +10,17 @@ fits some classes for F1 to the same gap.
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from scoresieve import certify, get_measure, solve
-from studies.common.options import (
-    Split,
-    finish,
-    load_news20,
-    log,
-    make_parser,
-    one_vs_rest,
-    print_note,
-    print_table,
-    start,
-    timed,
-    verdict,
-)
+from studies.common.data import Split, load
+from studies.common.options import finish, folder_of, make_parser, start
+from studies.common.progress import log
+from studies.common.tables import pass_or_fail, print_note, print_table
+from studies.common.timing import timed
 
 BUDGET = 250
 #: The paper's macro averages and numbers of features, and what we want to reach.
@@ -38,7 +31,7 @@ FEATURES_WITHIN = 0.25
 
 def fit(split: Split, label: int, measure: str, tol: float, **options: Any) -> dict[str, Any]:
     """Fit one class and judge it on the test rows."""
-    y, y_test = one_vs_rest(split.y, label), one_vs_rest(split.y_test, label)
+    y, y_test = split.labels(label)
     settings = {"measure": measure, "budget": BUDGET, "C": 0.1 * float(np.sum(y > 0)) / 25.0}
     seconds, result = timed(lambda: solve(split.X, y, tol=tol, **settings, **options))
     certificate = certify(split.X, y, result.w, result.dual_point, **settings)
@@ -101,10 +94,10 @@ def report_scores(results: list[dict[str, Any]], args: argparse.Namespace) -> li
                 f"{score:.2f}",
                 paper_score,
                 f">= {WANTED.get(measure, np.nan):g}",
-                verdict(good_score) if complete else "not all classes",
+                pass_or_fail(good_score) if complete else "not all classes",
                 f"{features:.0f}",
                 paper_features,
-                verdict(good_features) if complete else "not all classes",
+                pass_or_fail(good_features) if complete else "not all classes",
                 f"{max(gaps):.4f}",
                 sum(row["status"] == "CONVERGED" for row in chosen),
                 sum(row["fall_backs"] for row in chosen),
@@ -153,18 +146,18 @@ def two_layer(split: Split, args: argparse.Namespace) -> list[dict[str, Any]]:
     return comparison
 
 
-def main() -> None:
-    parser = make_parser(__doc__)
+def main(arguments: Sequence[str] | None = None) -> None:
+    parser = make_parser("speed.news20", __doc__)
     parser.add_argument("--classes", nargs="+", type=int, default=list(range(1, 21)))
     parser.add_argument("--measures", nargs="+", default=list(PAPER))
     parser.add_argument("--tol", type=float, default=0.1)
     parser.add_argument("--two-layer-classes", nargs="*", type=int, default=[1, 12, 20])
     parser.add_argument("--two-layer-time", type=float, default=300.0, help="seconds a class")
-    args = parser.parse_args()
+    args = parser.parse_args(arguments)
     if args.quick:
         args.classes, args.two_layer_classes = args.classes[:2], args.two_layer_classes[:1]
         args.two_layer_time = min(args.two_layer_time, 30.0)
-    split = load_news20(args)
+    split = load(folder_of(args), "news20")
     results = all_classes(split, args)
     print(f"News20, B = {BUDGET}, tol {args.tol:g}, {len(args.classes)} classes\n")
     summary = report_scores(results, args)
@@ -175,7 +168,7 @@ def main() -> None:
     every_gap = max(row["gap"] for row in results)
     print_note(
         f"Largest certified gap {every_gap:.4f}, wanted at most {args.tol:g}: "
-        f"{verdict(every_gap <= args.tol)}."
+        f"{pass_or_fail(every_gap <= args.tol)}."
     )
     finish(args, {"results": results, "summary": summary, "two_layer": comparison})
 

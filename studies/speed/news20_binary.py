@@ -8,127 +8,24 @@ three is taken. Memory beyond X is measured in processes of their own.
 
 from __future__ import annotations
 
-import argparse
-import json
-import resource
-import subprocess
-import sys
-import tempfile
-import tracemalloc
-from pathlib import Path
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 from sklearn.metrics import f1_score
 
 from scoresieve import SolveResult, solve
-from studies.common.options import (
-    Split,
-    finish,
-    load_news20_binary,
-    log,
-    make_parser,
-    print_note,
-    print_table,
-    start,
-    timed,
-    verdict,
-)
-from studies.speed.l1svm import WITHIN, L1Fit, distance, fit_l1svm, tune_C
+from studies.common.data import Split, load
+from studies.common.options import finish, folder_of, make_parser, start
+from studies.common.progress import log
+from studies.common.tables import pass_or_fail, print_note, print_table
+from studies.common.timing import timed
+from studies.speed.l1svm import fit_l1svm, peer_row, seconds_text, tune_C
+from studies.speed.memory import L1SVM, measure_memory
 
 SETTINGS = {"measure": "f1", "C": 2.5, "tol": 0.05}
 MEGABYTES_WANTED = 300.0
 L1_TOLERANCES = (1e-4, 1e-2)
-MEGABYTE = 2.0**20
-
-
-def measure_memory(split: Split, args: argparse.Namespace) -> dict[str, dict[str, float]]:
-    """Peak memory beyond X of each fit, from one process for each number.
-
-    The processes read the training part from plain arrays: reading the original file needs more
-    memory than the fit and would hide it.
-    """
-    peaks = {}
-    with tempfile.TemporaryDirectory() as folder:
-        for name in ("data", "indices", "indptr"):
-            np.save(Path(folder) / f"{name}.npy", getattr(split.X, name))
-        np.save(Path(folder) / "shape.npy", np.array(split.X.shape))
-        np.save(Path(folder) / "y.npy", split.y)
-        for budget in args.budgets:
-            peaks[str(budget)] = in_process(folder, f"budget={budget}")
-        peaks["l1-SVM"] = in_process(folder, "l1svm")
-    return peaks
-
-
-def in_process(folder: str, what: str) -> dict[str, float]:
-    """Run this script as a probe, for resident memory and then for traced allocations."""
-    answer = {}
-    for how in ("resident", "traced"):
-        command = [
-            sys.executable,
-            "-m",
-            "studies.speed.news20_binary",
-            "--probe",
-            folder,
-            what,
-            how,
-        ]
-        done = subprocess.run(command, check=True, stdout=subprocess.PIPE)
-        answer |= json.loads(done.stdout)
-    log(f"memory of {what}: {', '.join(f'{key} {value:.0f}' for key, value in answer.items())}")
-    return answer
-
-
-def probe(folder: str, what: str, how: str) -> None:
-    """Load X, fit, and print how much memory that took, in megabytes."""
-    data, indices, indptr, shape, y = (
-        np.load(Path(folder) / f"{name}.npy")
-        for name in ("data", "indices", "indptr", "shape", "y")
-    )
-    X = sparse.csr_matrix((data, indices, indptr), shape=tuple(shape))
-    answer = {"x": (data.nbytes + indices.nbytes + indptr.nbytes) / MEGABYTE}
-    if how == "traced":
-        tracemalloc.start()
-        probe_fit(X, y, what)
-        answer = {"traced_peak": tracemalloc.get_traced_memory()[1] / MEGABYTE}
-    else:
-        peak_before, resident_before = peak_resident(), linux_status("VmRSS")
-        probe_fit(X, y, what)
-        peak = peak_resident()
-        answer["peak_growth"] = peak - peak_before
-        if resident_before is not None:
-            answer["peak_over_resident"] = peak - resident_before
-    print(json.dumps(answer))
-
-
-def probe_fit(X: sparse.csr_matrix, y: np.ndarray, what: str) -> None:
-    if what == "l1svm":
-        fit_l1svm(X, y, 1.0)
-    else:
-        solve(X, y, budget=int(what.removeprefix("budget=")), **SETTINGS)
-
-
-def peak_resident() -> float:
-    """The largest resident memory so far, in megabytes.
-
-    Linux counts the memory of the parent process into ``ru_maxrss`` of a child that has just
-    started, so there the peak is read from the process's own status.
-    """
-    own = linux_status("VmHWM")
-    if own is not None:
-        return own
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return peak / MEGABYTE if sys.platform == "darwin" else peak / 1024.0
-
-
-def linux_status(name: str) -> float | None:
-    """An entry of the process's status in megabytes; None where there is no such file."""
-    path = Path("/proc/self/status")
-    if not path.is_file():
-        return None
-    lines = (line.split() for line in path.read_text().splitlines())
-    return next((int(line[1]) / 1024.0 for line in lines if line[0] == f"{name}:"), None)
 
 
 def compare(split: Split, budget: int, n_repeats: int) -> dict[str, Any]:
@@ -160,20 +57,15 @@ def compare(split: Split, budget: int, n_repeats: int) -> dict[str, Any]:
         "timings": result.timings,
         "test_f1": test_f1(split, split.X_test @ result.w),
         "l1svm": {
-            f"{tol:g}": l1_row(split, tuned[tol], n_features, theirs[tol]) for tol in L1_TOLERANCES
+            f"{tol:g}": peer_row(
+                fit,
+                n_features,
+                seconds=float(np.median(theirs[tol])),
+                all_seconds=theirs[tol],
+                test_f1=test_f1(split, fit.scores(split.X_test)),
+            )
+            for tol, fit in tuned.items()
         },
-    }
-
-
-def l1_row(split: Split, fit: L1Fit, n_features: int, seconds: list[float]) -> dict[str, Any]:
-    return {
-        "C": fit.C,
-        "seconds": float(np.median(seconds)),
-        "all_seconds": seconds,
-        "n_features": fit.n_features,
-        "similar": distance(fit, n_features) <= WITHIN,
-        "converged": fit.converged,
-        "test_f1": test_f1(split, fit.scores(split.X_test)),
     }
 
 
@@ -192,9 +84,7 @@ def report(results: list[dict[str, Any]], memory: dict[str, dict[str, float]]) -
         cells += [f"{row['primal']:.6g}", f"{row['dual']:.6g}", f"{row['gap']:.4f}"]
         cells += [row["rounds"], f"{row['test_f1']:.2f}"]
         for peer in row["l1svm"].values():
-            mark = "" if peer["similar"] else " (not similar)"
-            mark += "" if peer["converged"] else " (not converged)"
-            cells += [f"{peer['seconds']:.2f}{mark}", peer["n_features"], f"{peer['test_f1']:.2f}"]
+            cells += [seconds_text(peer), peer["n_features"], f"{peer['test_f1']:.2f}"]
             cells += [f"{row['seconds'] / peer['seconds']:.2f}"]
         rows.append(cells)
     print_table(headers, rows)
@@ -221,31 +111,29 @@ def targets(results: list[dict[str, Any]], memory: dict[str, dict[str, float]]) 
         faster = [row["seconds"] <= row["l1svm"][f"{tol:g}"]["seconds"] for row in results]
         print_note(
             f"Not slower than l1-SVM at tol {tol:g} in {sum(faster)} of {len(faster)} budgets: "
-            f"{verdict(all(faster))}."
+            f"{pass_or_fail(all(faster))}."
         )
     ours = [row for key, row in memory.items() if key.isdecimal()]
     if ours:
         most = max(value for row in ours for key, value in row.items() if key != "x")
         print_note(
             f"Largest memory beyond X {most:.0f} MB, wanted below {MEGABYTES_WANTED:g}: "
-            f"{verdict(most < MEGABYTES_WANTED)}."
+            f"{pass_or_fail(most < MEGABYTES_WANTED)}."
         )
 
 
-def main() -> None:
-    parser = make_parser(__doc__)
+def main(arguments: Sequence[str] | None = None) -> None:
+    parser = make_parser("speed.news20_binary", __doc__)
     parser.add_argument("--budgets", nargs="+", type=int, default=[10, 50, 250])
     parser.add_argument("--repeats", type=int, default=3, help="timed runs of each fit")
     parser.add_argument("--no-memory", action="store_true", help="leave the memory out")
-    parser.add_argument("--probe", nargs=3, help=argparse.SUPPRESS)
-    args = parser.parse_args()
-    if args.probe:
-        probe(*args.probe)
-        return
+    args = parser.parse_args(arguments)
     if args.quick:
         args.budgets, args.repeats = args.budgets[:1], 1
-    split = load_news20_binary(args)
-    memory = {} if args.no_memory else measure_memory(split, args)
+    split = load(folder_of(args), "news20_binary")
+    fits = {str(budget): {"budget": budget, **SETTINGS} for budget in args.budgets}
+    fits["l1-SVM"] = L1SVM
+    memory = {} if args.no_memory else measure_memory(split.X, split.y, fits)
     results = []
     for budget in args.budgets:
         results.append(compare(split, budget, args.repeats))

@@ -7,11 +7,15 @@ ratio to ``np.argsort(kind="stable")`` of the positive and of the negative score
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 
 import numpy as np
 
 from scoresieve.measures import Contingency, get_measure
-from studies.common.options import finish, log, make_parser, median_time, print_table, start
+from studies.common.options import finish, make_parser, start
+from studies.common.progress import log
+from studies.common.tables import print_table
+from studies.common.timing import median_time
 
 NAMES = [
     "accuracy",
@@ -71,14 +75,14 @@ def run(n_positive: int, n_negative: int, args: argparse.Namespace) -> list[dict
     return rows
 
 
-def main() -> None:
-    parser = make_parser(__doc__, data=False)
+def main(arguments: Sequence[str] | None = None) -> None:
+    parser = make_parser("speed.oracles", __doc__, data=False)
     parser.add_argument("--measures", nargs="+", default=NAMES, help="names of measures")
     parser.add_argument("--sizes", nargs="+", default=["100000,100000", "800,15000"], help="P,N")
     parser.add_argument("--repeats", type=int, default=15)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--max-tables", type=int, default=2 * 10**7, help="for the user's function")
-    args = parser.parse_args()
+    args = parser.parse_args(arguments)
     if args.quick:
         args.sizes, args.repeats = args.sizes[-1:], min(args.repeats, 5)
     rows = []

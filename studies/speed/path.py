@@ -9,23 +9,16 @@ the whole path costs at most 2.5 times the most expensive fit alone.
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from scoresieve import SolveResult, certify, solve
-from scoresieve.solvers.path import solve_path
-from studies.common.options import (
-    Split,
-    finish,
-    load_news20_binary,
-    log,
-    make_parser,
-    print_note,
-    print_table,
-    start,
-    verdict,
-)
+from scoresieve import SolveResult, budget_path, certify, solve
+from studies.common.data import Split, load
+from studies.common.options import finish, folder_of, make_parser, start
+from studies.common.progress import log
+from studies.common.tables import pass_or_fail, print_note, print_table
 
 SETTINGS = {"measure": "f1", "C": 2.5}
 TOL = 0.05
@@ -55,7 +48,7 @@ def measure(split: Split, budgets: list[int], n_repeats: int) -> dict[str, Any]:
             alone[budget].append(
                 timed_twice(lambda b=budget: solve(X, y, budget=b, tol=TOL, **SETTINGS))
             )
-        together.append(timed_twice(lambda: solve_path(X, y, budgets, tol=TOL, **SETTINGS)))
+        together.append(timed_twice(lambda: fit_path(X, y, budgets)))
         log(f"repeat {repeat + 1}: path {together[-1][0]:.2f} s")
     rows = [
         row(split, budget, alone[budget], together[-1][2][place])
@@ -66,6 +59,11 @@ def measure(split: Split, budgets: list[int], n_repeats: int) -> dict[str, Any]:
         "path_seconds": [run[0] for run in together],
         "path_process_seconds": [run[1] for run in together],
     }
+
+
+def fit_path(X: Any, y: np.ndarray, budgets: list[int]) -> tuple[SolveResult, ...]:
+    """All budgets in one warm-started run."""
+    return budget_path(X, y, budgets, fit_intercept=False, tol=TOL, **SETTINGS).results
 
 
 def row(split: Split, budget: int, runs: list, warm: SolveResult) -> dict[str, Any]:
@@ -130,7 +128,7 @@ def targets(results: dict[str, Any]) -> None:
     print_note(
         f"The path takes {np.median(results['path_seconds']):.2f} s, {ratio['seconds']:.2f} times "
         f"the most expensive fit alone, wanted at most {RATIO_WANTED:g}: "
-        f"{verdict(ratio['seconds'] <= RATIO_WANTED)}. In seconds of the process: "
+        f"{pass_or_fail(ratio['seconds'] <= RATIO_WANTED)}. In seconds of the process: "
         f"{ratio['process_seconds']:.2f} times."
     )
     print_note(
@@ -139,18 +137,18 @@ def targets(results: dict[str, Any]) -> None:
     )
     certified = all(each["path_certified_gap"] <= TOL for each in rows)
     agree = all(each["agree"] for each in rows)
-    print_note(f"Every budget of the path is certified to {TOL:g}: {verdict(certified)}.")
-    print_note(f"Its bounds and those of the fits alone overlap: {verdict(agree)}.")
+    print_note(f"Every budget of the path is certified to {TOL:g}: {pass_or_fail(certified)}.")
+    print_note(f"Its bounds and those of the fits alone overlap: {pass_or_fail(agree)}.")
 
 
-def main() -> None:
-    parser = make_parser(__doc__)
+def main(arguments: Sequence[str] | None = None) -> None:
+    parser = make_parser("speed.path", __doc__)
     parser.add_argument("--budgets", nargs="+", type=int, default=BUDGETS)
     parser.add_argument("--repeats", type=int, default=5, help="timed runs of everything")
-    args = parser.parse_args()
+    args = parser.parse_args(arguments)
     if args.quick:
         args.repeats = 1
-    split = load_news20_binary(args)
+    split = load(folder_of(args), "news20_binary")
     results = measure(split, args.budgets, args.repeats)
     results["ratios"] = ratios(results)
     n_samples, n_features = split.X.shape

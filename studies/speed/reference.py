@@ -16,6 +16,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -23,18 +24,11 @@ import numpy as np
 from scipy import sparse
 
 from scoresieve import certify, solve
-from studies.common.options import (
-    Missing,
-    finish,
-    log,
-    make_parser,
-    print_note,
-    print_table,
-    read_svmlight,
-    start,
-    timed,
-    verdict,
-)
+from studies.common.data import Missing, read_svmlight
+from studies.common.options import finish, folder_of, make_parser, start
+from studies.common.progress import log
+from studies.common.tables import pass_or_fail, print_note, print_table
+from studies.common.timing import timed
 
 ROUNDING = 1e-6
 SOLVERS = ("bundle", "two_layer")
@@ -64,7 +58,7 @@ def load(args: argparse.Namespace, name: str) -> tuple[sparse.csr_matrix, np.nda
     if name == "tiny":
         X = sparse.load_npz(reference_file(args, "tiny.train.npz")).tocsr()
         return X, np.load(reference_file(args, "tiny.train.labels.npy"))
-    X, y = read_svmlight(args, f"small/{name}.train.svm.gz")
+    X, y = read_svmlight(folder_of(args), f"small/{name}.train.svm.gz")
     return X, np.where(y > 0, 1, -1)
 
 
@@ -132,7 +126,7 @@ def report(results: list[dict[str, Any]]) -> dict[str, Any]:
         cells += [f"{row['gap']:.4f}", f"{row['seconds']:.2f}", row["reference_seconds"] or ""]
         cells += [row["rounds"], row["n_features"], "; ".join(row["broken"]) or row["status"]]
         rows.append(cells)
-    print_table([*headers[:-1], "status or what is broken"], rows, left=4)
+    print_table([*headers[:-1], "status or what is broken"], rows, n_left=4)
     summary = {}
     for source in ("authors", "svmperf"):
         for solver in SOLVERS:
@@ -144,14 +138,14 @@ def report(results: list[dict[str, Any]]) -> dict[str, Any]:
             summary[f"{source} {solver}"] = {"violations": violations, "converged": reached}
             print_note(
                 f"{source}, {solver}: {violations} of {len(chosen)} problems violate a bound: "
-                f"{verdict(violations == 0)}; {reached} reached the tolerance, "
+                f"{pass_or_fail(violations == 0)}; {reached} reached the tolerance, "
                 f"{sum(row['fall_backs'] for row in chosen)} fall-backs."
             )
     return summary
 
 
-def main() -> None:
-    parser = make_parser(__doc__)
+def main(arguments: Sequence[str] | None = None) -> None:
+    parser = make_parser("speed.reference", __doc__)
     parser.add_argument(
         "--reference",
         metavar="FOLDER",
@@ -162,7 +156,7 @@ def main() -> None:
     parser.add_argument("--tol", type=float, default=0.01)
     parser.add_argument("--max-time", type=float, default=60.0, help="seconds for each fit")
     parser.add_argument("--solvers", nargs="+", choices=SOLVERS, default=list(SOLVERS))
-    args = parser.parse_args()
+    args = parser.parse_args(arguments)
     if args.quick:
         args.tol, args.max_time = max(args.tol, 0.05), min(args.max_time, 5.0)
     loaded: dict[str, tuple[sparse.csr_matrix, np.ndarray]] = {}

@@ -8,25 +8,18 @@ rounds. Beside each fit the l1-SVM with the same intercept and a similar number 
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from scoresieve import SolveResult, certify, get_measure, solve
-from studies.common.options import (
-    Split,
-    finish,
-    load_reuters,
-    log,
-    make_parser,
-    one_vs_rest,
-    print_note,
-    print_table,
-    start,
-    timed,
-    verdict,
-)
-from studies.speed.l1svm import WITHIN, distance, fit_l1svm, tune_C
+from studies.common.data import Split, load
+from studies.common.options import finish, folder_of, make_parser, start
+from studies.common.progress import log
+from studies.common.tables import pass_or_fail, print_note, print_table
+from studies.common.timing import timed
+from studies.speed.l1svm import fit_l1svm, peer_row, seconds_text, tune_C
 
 FEWEST, MOST = 20, 150
 INTERCEPT = 1.0
@@ -44,7 +37,7 @@ def choose_classes(y: np.ndarray, n_classes: int) -> list[tuple[int, int]]:
 
 def fit(split: Split, label: int, C: float, budget: int, args: argparse.Namespace) -> dict:
     """One fit, its certificate, and the l1-SVM beside it."""
-    y, y_test = one_vs_rest(split.y, label), one_vs_rest(split.y_test, label)
+    y, y_test = split.labels(label)
     settings = {"measure": "f1", "budget": budget, "C": C, "intercept": INTERCEPT}
     seconds, result = timed(
         lambda: solve(split.X, y, tol=args.tol, max_iter=args.max_iter, **settings)
@@ -80,14 +73,8 @@ def beside(split: Split, y: np.ndarray, y_test: np.ndarray, result: SolveResult)
     wanted = int(result.support.size)
     tuned = tune_C(split.X, y, wanted, tol=L1_TOL, intercept=INTERCEPT)
     seconds, peer = timed(lambda: fit_l1svm(split.X, y, tuned.C, tol=L1_TOL, intercept=INTERCEPT))
-    return {
-        "C": tuned.C,
-        "seconds": seconds,
-        "n_features": peer.n_features,
-        "similar": distance(peer, wanted) <= WITHIN,
-        "converged": peer.converged,
-        "test_f1": 100.0 * get_measure("f1").score(y_test, peer.scores(split.X_test)),
-    }
+    test_f1 = 100.0 * get_measure("f1").score(y_test, peer.scores(split.X_test))
+    return peer_row(peer, wanted, seconds=seconds, test_f1=test_f1)
 
 
 def table_row(row: dict[str, Any]) -> list[Any]:
@@ -98,9 +85,7 @@ def table_row(row: dict[str, Any]) -> list[Any]:
     cells += [f"{row['test_f1']:.1f}"]
     if peer is None:
         return [*cells, "", "", ""]
-    mark = "" if peer["similar"] else " (not similar)"
-    mark += "" if peer["converged"] else " (not converged)"
-    return [*cells, f"{peer['seconds']:.2f}{mark}", peer["n_features"], f"{peer['test_f1']:.1f}"]
+    return [*cells, seconds_text(peer), peer["n_features"], f"{peer['test_f1']:.1f}"]
 
 
 def report(results: list[dict[str, Any]], args: argparse.Namespace) -> dict[str, Any]:
@@ -139,25 +124,25 @@ def report(results: list[dict[str, Any]], args: argparse.Namespace) -> dict[str,
         "empty_models": sum(row["n_features"] == 0 for row in results),
     }
     print_note(
-        f"All converged: {verdict(converged)}; most rounds {summary['most_rounds']}, most seconds "
-        f"{summary['most_seconds']:.2f}, fall-backs {summary['fall_backs']}, empty models "
+        f"All converged: {pass_or_fail(converged)}; most rounds {summary['most_rounds']}, most "
+        f"seconds {summary['most_seconds']:.2f}, fall-backs {summary['fall_backs']}, empty models "
         f"{summary['empty_models']} of {len(results)}."
     )
     print_note("Seconds leave out the search for smallest C, which empty models add.")
     return summary
 
 
-def main() -> None:
-    parser = make_parser(__doc__)
+def main(arguments: Sequence[str] | None = None) -> None:
+    parser = make_parser("speed.reuters", __doc__)
     parser.add_argument("--n-classes", type=int, default=10)
     parser.add_argument("--C", nargs="+", type=float, default=[1.0, 10.0, 100.0])
     parser.add_argument("--budgets", nargs="+", type=int, default=[10, 50])
     parser.add_argument("--tol", type=float, default=0.1)
     parser.add_argument("--max-iter", type=int, default=1000)
-    args = parser.parse_args()
+    args = parser.parse_args(arguments)
     if args.quick:
         args.n_classes = min(args.n_classes, 2)
-    split = load_reuters(args)
+    split = load(folder_of(args), "reuters120")
     classes = choose_classes(split.y, args.n_classes)
     listed = ", ".join(f"{label} ({count})" for label, count in classes)
     print(f"Reuters-120, {split.X.shape[0]} training rows, classes (positives): {listed}\n")

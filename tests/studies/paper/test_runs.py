@@ -14,7 +14,7 @@ import pytest
 
 from studies.paper import cli, report, runner
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 VERDICTS = (report.HOLDS, report.PARTLY, report.FAILS, report.OPEN)
 
 
