@@ -13,11 +13,12 @@ import numpy as np
 
 from studies.common.figures import Line, Panels
 from studies.common.tables import Table, number
+from studies.paper.claims import Claim, count, judged
 from studies.paper.compare import ahead
 from studies.paper.context import Context, Unit
 from studies.paper.data import load
 from studies.paper.methods import fgm, fs_multi, l1_svm, svm_rfe, two_layers
-from studies.paper.report import Claim, Section, count, verdict
+from studies.paper.report import Section
 from studies.paper.runner import Results
 
 DATASETS = ("news20_binary", "url")
@@ -141,11 +142,11 @@ def comparable_claim(sets: dict[str, dict[str, Line]]) -> Claim:
             texts.append(f"{TITLES[data]} against {rival} {span(differences)}")
             if differences.size:
                 conditions.append(bool(abs(differences.mean()) <= NEAR))
-    return Claim(
+    return judged(
         "the accuracy is comparable among the methods",
         "no number in the text",
         "; ".join(texts),
-        verdict(conditions),
+        conditions,
         f"means within {NEAR:g} points in {count(conditions, 'comparisons')}; table "
         "accuracy_features",
     )
@@ -160,11 +161,11 @@ def few_claim(sets: dict[str, dict[str, Line]]) -> Claim:
             texts.append(f"{TITLES[data]}, {method} {span(differences)}")
             if differences.size:
                 conditions.append(bool(differences.mean() > 0))
-    return Claim(
+    return judged(
         "FSMulti and FGM are better than SVM-RFE with fewer than 20 features",
         "no number in the text",
         "; ".join(texts),
-        verdict(conditions),
+        conditions,
         f"better in the mean in {count(conditions, 'comparisons')} at up to {FEW} features, with "
         "FSMulti's two-layer algorithm; table accuracy_features",
     )
@@ -175,10 +176,10 @@ def l1_claim(sets: dict[str, dict[str, Line]]) -> Claim:
     lines = sets.get("news20_binary")
     differences = np.zeros(0) if lines is None else ahead(lines, OURS, "l1-SVM")
     share = float(np.mean(differences > 0)) if differences.size else 0.0
-    return Claim(
+    return judged(
         "FSMulti is better than the l1-SVM on News20.binary in most of the range",
         "no number in the text",
         span(differences),
-        verdict([share > 0.5] if differences.size else []),
+        [share > 0.5] if differences.size else [],
         f"ahead at {count(differences > 0, 'numbers of features')}; table accuracy_features",
     )

@@ -28,6 +28,8 @@ NAMES = (
     "tuned_thresholds",
 )
 GENERATED = "generated"
+#: The results of a full run, which are part of the repository.
+RESULTS = Path(__file__).parent / "results"
 
 
 def make_parser() -> argparse.ArgumentParser:
@@ -57,7 +59,7 @@ def make_context(args: argparse.Namespace) -> Context:
     """The options as the experiments need them."""
     generated = args.data == GENERATED
     small = args.quick or generated
-    default_out = Path("build/paper") if small else Path(__file__).parent / "results"
+    default_out = Path("build/paper") if small else RESULTS
     return Context(
         data=None if args.data is None or generated else Path(args.data),
         out=args.out or default_out,

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from studies.paper.claims import Claim, count, judged
 from studies.paper.compare import ahead, p_value
 from studies.paper.documents_show import MEASURES, TITLES, TWO_LAYERS, Found, feature_lines
-from studies.paper.report import OPEN, Claim, count, verdict
 
 #: The paper's numbers for News20: FSMulti, FSMulti for accuracy, SVM^perf.
 PAPER = {
@@ -43,11 +43,11 @@ def level_claims(sets: Sets) -> list[Claim]:
         ours = "no News20" if score is None else f"{score:.2f}"
         conditions = [] if score is None else [score >= PAPER[name][0] - NEAR]
         claims.append(
-            Claim(
+            judged(
                 f"News20, FSMulti for {text} at B = 250",
                 f"{PAPER[name][0]:.2f}",
                 ours,
-                verdict(conditions),
+                conditions,
                 f"holds if not more than {NEAR:g} point lower; table documents",
             )
         )
@@ -65,11 +65,11 @@ def accuracy_claim(sets: Sets) -> Claim:
             star = "*" if p_value(ours, other) < 0.05 else ""
             gains.append(f"{text} {ours.mean() - other.mean():+.1f}{star}")
         texts.append(f"{TITLES[data]} {', '.join(gains)}")
-    return Claim(
+    return judged(
         "FSMulti for the measure is consistently better than FSMulti for accuracy",
         "News20: F1 +28.0, Rec@2p +24.9, PRBEP +29.3; Sector: +7.1, +5.8, +7.7",
         "; ".join(texts),
-        verdict(conditions),
+        conditions,
         f"ahead in {count(conditions, 'comparisons')} (* p < 0.05); table documents",
     )
 
@@ -94,7 +94,7 @@ def perf_claims(sets: Sets) -> list[Claim]:
         )
         conditions = list(holds.values())
         reason = f"with C well tuned it is so for {count(conditions, 'sets')}; table documents"
-        claims.append(Claim(text, paper, ours or "no News20", verdict(conditions), reason))
+        claims.append(judged(text, paper, ours or "no News20", conditions, reason))
     return claims
 
 
@@ -116,23 +116,23 @@ def range_claims(sets: Sets) -> list[Claim]:
         "News20: that is what SVMPerf can do (implied by the comparison)",
     )
     if found is None:
-        return [Claim(text, "55.53", "no News20", OPEN, "News20 is missing") for text in texts]
+        return [judged(text, "55.53", "no News20", [], "News20 is missing") for text in texts]
     narrow, wide = (found.best_perf("f1", paper=paper) for paper in (True, False))
     score, best = narrow[1].mean(), wide[1].mean()
     table = "table documents_svmperf_range"
     return [
-        Claim(
+        judged(
             texts[0],
             "55.53",
             f"{score:.2f} at 2^{narrow[0]}",
-            verdict([abs(score - 55.53) <= SAME]),
+            [abs(score - 55.53) <= SAME],
             f"holds if within {SAME:g} points; {table}",
         ),
-        Claim(
+        judged(
             texts[1],
             "55.53",
             f"{best:.2f} at 2^{wide[0]}",
-            verdict([best <= score + NEAR]),
+            [best <= score + NEAR],
             f"fails if a larger C is more than {NEAR:g} point better; {table}",
         ),
     ]
@@ -145,12 +145,12 @@ def budget_claim(sets: Sets) -> Claim:
         for paper in conditions:
             level = found.best_perf("f1", paper=paper)[1].mean()
             conditions[paper] += (found.measure["f1"].mean(axis=0) > level).tolist()
-    return Claim(
+    return judged(
         "F1: consistently better than SVMPerf over all B",
         "no number in the text",
         f"{count(conditions[False], 'sets and budgets')} with C well tuned; "
         f"{count(conditions[True], 'with C in 2^-6..2^6')}",
-        verdict(conditions[False]),
+        conditions[False],
         "judged with C well tuned; figures documents_improvement",
     )
 
@@ -164,11 +164,11 @@ def flat_claim(sets: Sets) -> Claim:
             first, last = (found.measure[name][:, i].mean() - level for i in (0, -1))
             conditions.append(bool(abs(last) < abs(first) and last > -2.0 * NEAR))
             texts.append(f"{TITLES[data]} {MEASURES[name]} {first:+.1f} to {last:+.1f}")
-    return Claim(
+    return judged(
         "Rec@2p and PRBEP approach SVMPerf's as B grows",
         "no number in the text",
         "; ".join(texts) + " points from the smallest to the largest B",
-        verdict(conditions),
+        conditions,
         f"nearer, and at most {2 * NEAR:g} points below, in {count(conditions, 'curves')}; figures "
         "documents_improvement",
     )
@@ -187,11 +187,11 @@ def rival_claim(sets: Sets, method: str, allowed: float, text: str) -> Claim:
                 f"{differences.mean():+.1f}"
             )
     within = f" or at most {allowed:g} point behind" if allowed else ""
-    return Claim(
+    return judged(
         text,
         "no number in the text",
         "; ".join(texts) or "no numbers of features in common",
-        verdict(conditions),
+        conditions,
         f"the two-layer algorithm is ahead{within} at {count(conditions, 'numbers of features')}, "
         "the rival interpolated; the note says how many fits ended at a limit of steps; table "
         "documents_features",

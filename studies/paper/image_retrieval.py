@@ -15,11 +15,12 @@ import numpy as np
 from studies.common.bags import IMAGE_CLASSES
 from studies.common.figures import Line, Panels
 from studies.common.tables import Table, number
+from studies.paper.claims import Claim, count, judged
 from studies.paper.compare import ahead
 from studies.paper.context import Context, Unit
 from studies.paper.data import load
 from studies.paper.methods import l1_bundle, l1_svm, svm_rfe, two_layers
-from studies.paper.report import Claim, Section, count, verdict
+from studies.paper.report import Section
 from studies.paper.runner import Results
 
 DATASETS = ("image",)
@@ -173,11 +174,11 @@ def l1_claim(classes: dict[str, dict[str, Line]]) -> Claim:
     """Are both FSMulti ahead of the l1-SVM with few features?"""
     pairs = [(OURS, "l1-SVM"), ("FSMulti accuracy", "l1-SVM")]
     conditions, ours = _judge(classes, pairs, FEW)
-    return Claim(
+    return judged(
         f"FSMulti for F1 and for accuracy are better than the l1-SVM below {FEW} features",
         "no number in the text",
         ours,
-        verdict(conditions),
+        conditions,
         f"ahead in {count(conditions, 'comparisons')}; table image_retrieval_ahead",
     )
 
@@ -186,11 +187,11 @@ def rfe_l1_claim(classes: dict[str, dict[str, Line]]) -> Claim:
     """Is SVM-RFE ahead of the l1-SVM on three of five classes?"""
     conditions, ours = _judge(classes, [("SVM-RFE", "l1-SVM")])
     enough = [sum(conditions) >= 0.6 * len(conditions)] if conditions else []
-    return Claim(
+    return judged(
         "SVM-RFE outperforms the l1-SVM on three of five classes",
         "3 of 5",
         ours,
-        verdict(enough),
+        enough,
         f"ahead on {count(conditions, 'classes')}; table image_retrieval",
     )
 
@@ -200,11 +201,11 @@ def four_of_five_claim(classes: dict[str, dict[str, Line]]) -> Claim:
     accuracy, first = _judge(classes, [(OURS, "FSMulti accuracy")])
     rfe, second = _judge(classes, [(OURS, "SVM-RFE")])
     conditions = [sum(each) >= 0.8 * len(each) for each in (accuracy, rfe) if each]
-    return Claim(
+    return judged(
         "FSMulti for F1 is better than FSMulti for accuracy and SVM-RFE on four of five classes",
         "4 of 5",
         f"{first}; {second}",
-        verdict(conditions),
+        conditions,
         f"ahead of FSMulti for accuracy on {count(accuracy, 'classes')}, of SVM-RFE on "
         f"{count(rfe, 'classes')}; table image_retrieval_ahead",
     )
@@ -213,10 +214,10 @@ def four_of_five_claim(classes: dict[str, dict[str, Line]]) -> Claim:
 def bundle_claim(classes: dict[str, dict[str, Line]], gaps: dict[str, list[float]]) -> Claim:
     """Is l1-bmrm-F1 unstable, that is, does it end without convergence?"""
     late = [gap > TOL for gap in gaps.get("l1-bmrm-F1", [])]
-    return Claim(
+    return judged(
         "l1-bmrm-F1 does not converge to a relative gap of 0.1 at its limit of iterations",
         "1,000 iterations",
         f"{count(late, 'fits')} are above the gap after {BUNDLE_MAX_ITER} rounds",
-        verdict(late),
+        late,
         f"our limit is {BUNDLE_MAX_ITER} rounds, not 1,000; table image_retrieval",
     )

@@ -1,4 +1,4 @@
-"""Claims and verdicts: what the paper says, its number, ours, and whether it holds here.
+"""The page of results: for each experiment its claims with their verdicts, figures and tables.
 
 Each experiment returns a :class:`Section`. Its claims, tables and figures are kept as JSON, and the
 page is put together from those of all experiments that have been run into the same folder.
@@ -8,23 +8,24 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from studies.common.figures import Panels
 from studies.common.storing import versions, write_text
 from studies.common.tables import Table
+from studies.paper.claims import FAILS, HOLDS, OPEN, PARTLY, Claim, verdict
 from studies.paper.context import Context
 
 #: Lines of a table that the page shows unfolded.
 LONGEST = 20
-HOLDS, PARTLY, FAILS, OPEN = "holds", "holds partly", "does not hold here", "not run"
 HEAD = """# The paper's experiments, rerun
 
 Made by `python -m studies.paper all`; do not edit. Every row sets a claim of Mao and Tsang ("A
 feature selection method for multivariate performance measures", IEEE TPAMI 2013) beside ours.
-The verdict is computed from the table named in the row and says no more than that table.
+The verdict is computed from the table named in the row and says no more than that table: a claim
+holds where all of the settings that it speaks of agree, and partly where at least half of them do.
 """
 QUICK = """
 **Quick form**: a few classes and budgets{data}. It shows that the programs run; its verdicts mean
@@ -39,29 +40,6 @@ where scores stand against the number of features. The paper's Sector could not 
 set is a subset with 6,664 rows. Numbers of the paper are those of its text and its one table; its
 figures are not available as numbers.
 """
-
-
-@dataclass(frozen=True)
-class Claim:
-    """One row of the page.
-
-    Attributes
-    ----------
-    text : str
-        What the paper says.
-    paper : str
-        Its number, or "no number in the text".
-    ours : str
-    verdict : str
-    reason : str
-        Where the verdict comes from.
-    """
-
-    text: str
-    paper: str
-    ours: str
-    verdict: str
-    reason: str
 
 
 @dataclass
@@ -84,22 +62,6 @@ class Section:
     notes: list[str] = field(default_factory=list)
 
 
-def verdict(conditions: Sequence[bool]) -> str:
-    """All of several comparisons hold, some, or none; "not run" if there are none."""
-    conditions = list(conditions)
-    if not conditions:
-        return OPEN
-    if all(conditions):
-        return HOLDS
-    return PARTLY if any(conditions) else FAILS
-
-
-def count(conditions: Sequence[bool], what: str) -> str:
-    """How many of several comparisons hold, such as "3 of 4 budgets"."""
-    conditions = list(conditions)
-    return f"{sum(conditions)} of {len(conditions)} {what}"
-
-
 def write_section(context: Context, name: str, section: Section, seconds: float) -> None:
     """Write the tables and figures of a section, and what the page needs of it.
 
@@ -118,7 +80,7 @@ def write_section(context: Context, name: str, section: Section, seconds: float)
         panels.write(context.out / "figures", figure)
     content = {
         "title": section.title,
-        "claims": [asdict(claim) for claim in section.claims],
+        "claims": [claim.stored() for claim in section.claims],
         "tables": [[table.name, table.caption, table.markdown()] for table in section.tables],
         "figures": [[figure, caption] for figure, caption, _ in section.figures],
         "notes": section.notes,
@@ -155,9 +117,14 @@ def write_page(context: Context, names: Sequence[str]) -> Path:
     return page
 
 
+def verdict_of(stored: dict[str, Any]) -> str:
+    """By the rule of today, also for sections that an earlier version has stored."""
+    return verdict(stored["n_agree"], stored["n_settings"])
+
+
 def _summary(found: dict[str, Any]) -> str:
     """How often each verdict was given."""
-    verdicts = [claim["verdict"] for content in found.values() for claim in content["claims"]]
+    verdicts = [verdict_of(claim) for content in found.values() for claim in content["claims"]]
     counts = [f"{verdicts.count(each)} {each}" for each in (HOLDS, PARTLY, FAILS, OPEN)]
     return f"{len(verdicts)} claims: {', '.join(counts)}.\n"
 
@@ -166,7 +133,7 @@ def _section_text(name: str, content: dict[str, Any]) -> str:
     """One experiment: claims, figures, tables, notes."""
     head = ("the paper says", "its number", "here", "verdict", "why")
     rows = [
-        (claim["text"], claim["paper"], claim["ours"], f"**{claim['verdict']}**", claim["reason"])
+        (claim["text"], claim["paper"], claim["ours"], f"**{verdict_of(claim)}**", claim["reason"])
         for claim in content["claims"]
     ]
     parts = [f"## {content['title']}\n", f"`python -m studies.paper {name}`\n"]

@@ -12,10 +12,11 @@ import numpy as np
 
 from studies.common.figures import Panels
 from studies.common.tables import Table, number
+from studies.paper.claims import Claim, count, judged
 from studies.paper.context import Context, Unit
 from studies.paper.data import load
 from studies.paper.methods import fs_multi
-from studies.paper.report import Claim, Section, count, verdict
+from studies.paper.report import Section
 from studies.paper.runner import Results
 
 DATASETS = ("news20_binary",)
@@ -180,11 +181,11 @@ def small_budget_claim(curves: dict) -> Claim:
         "largest"
         for name, (small, large) in spreads.items()
     )
-    return Claim(
+    return judged(
         "very sensitive to C at small B, insensitive at large B",
         "no number in the text",
         ours,
-        verdict(conditions),
+        conditions,
         f"the spread falls for {count(conditions, 'measures')}; table sensitivity",
     )
 
@@ -204,11 +205,11 @@ def large_C_claim(curves: dict) -> Claim:
         f"{MEASURES[name]}: " + ", ".join(f"{mean:.1f} at {c:g} n" for c, mean in means.items())
         for name, (_, means) in best.items()
     )
-    return Claim(
+    return judged(
         "a large C performs better",
         "no number in the text",
         f"mean over B, {ours}",
-        verdict(conditions),
+        conditions,
         f"the best C is at least 10 n for {count(conditions, 'measures')}; table sensitivity",
     )
 
@@ -217,11 +218,11 @@ def linear_claim(trends: dict) -> Claim:
     """Is the number of features linear in B?"""
     conditions = [trend["r2"] >= LINEAR for trend in trends.values()]
     values = [trend["r2"] for trend in trends.values()]
-    return Claim(
+    return judged(
         "the number of features is always linear in B",
         "no number in the text",
         f"R^2 from {min(values):.3f} to {max(values):.3f}",
-        verdict(conditions),
+        conditions,
         f"R^2 is at least {LINEAR:g} in {count(conditions, 'settings')}; table sensitivity_trend",
     )
 
@@ -237,11 +238,11 @@ def slope_claim(trends: dict, curves: dict) -> Claim:
         texts.append(f"{name}: {', '.join(f'{slope:.2f}' for slope in slopes)}")
         if len(slopes) > 1:
             conditions.append(max(slopes) - min(slopes) <= SAME_SLOPE * max(map(abs, slopes)))
-    return Claim(
+    return judged(
         "the slope remains the same for C >= 10 n",
         "no number in the text",
         "slopes, " + "; ".join(texts),
-        verdict(conditions),
+        conditions,
         f"within {100 * SAME_SLOPE:g} % for {count(conditions, 'measures')}, but "
         f"{count(late, 'fits')} behind it did not reach their gap; table sensitivity_trend",
     )
@@ -255,10 +256,10 @@ def small_C_claim(trends: dict) -> Claim:
     }
     conditions = [small > large for small, large in pairs.values()]
     ours = "; ".join(f"{name}: {a:.2f} at 0.1 n, {b:.2f} at 10 n" for name, (a, b) in pairs.items())
-    return Claim(
+    return judged(
         "a small C increases the slope",
         "no number in the text",
         ours,
-        verdict(conditions),
+        conditions,
         f"it does for {count(conditions, 'measures')}; table sensitivity_trend",
     )

@@ -16,10 +16,11 @@ from matplotlib.colors import ListedColormap
 from studies.common.figures import COLOURS, Panels
 from studies.common.tables import Table, number
 from studies.paper.accuracy_features import BUDGETS, C_PAPER, QUICK_BUDGETS, TITLES
+from studies.paper.claims import Claim, count, judged
 from studies.paper.context import Context, Unit
 from studies.paper.data import load
 from studies.paper.methods import fs_multi
-from studies.paper.report import Claim, Section, count, verdict
+from studies.paper.report import Section
 from studies.paper.runner import Results
 
 DATASETS = ("news20_binary", "url")
@@ -126,11 +127,11 @@ def growth_claim(sets: dict[str, list[dict[str, Any]]]) -> Claim:
         f"{rows[-1]['n_features']} at B = {rows[-1]['budget']}"
         for data, rows in sets.items()
     )
-    return Claim(
+    return judged(
         "a small B selects fewer features than a large B",
         "no number in the text",
         ours,
-        verdict(steps),
+        steps,
         f"more features in {count(steps, 'steps of B')}; table sparsity",
     )
 
@@ -138,11 +139,11 @@ def growth_claim(sets: dict[str, list[dict[str, Any]]]) -> Claim:
 def nested_claim(shares: dict[str, list[float]]) -> Claim:
     """Do most features of a budget stay at the next one?"""
     conditions = [share > 0.5 for each in shares.values() for share in each]
-    return Claim(
+    return judged(
         "most features of a small B also appear at a large B",
         "no number in the text",
         _shares_text(shares),
-        verdict(conditions),
+        conditions,
         f"more than half stay in {count(conditions, 'steps of B')}; table sparsity",
     )
 
@@ -150,11 +151,11 @@ def nested_claim(shares: dict[str, list[float]]) -> Claim:
 def lost_claim(shares: dict[str, list[float]]) -> Claim:
     """Is some feature lost on the way on every data set?"""
     conditions = [min(each) < 1.0 for each in shares.values()]
-    return Claim(
+    return judged(
         "not all of them do: the selection is non-monotonic",
         "no number in the text",
         _shares_text(shares),
-        verdict(conditions),
+        conditions,
         f"some feature is lost on {count(conditions, 'sets')}; table sparsity",
     )
 
@@ -163,12 +164,12 @@ def monotonic_claim(shares: dict[str, list[float]]) -> Claim:
     """Is News20.binary nearer to monotonic than URL?"""
     both = len(shares) == len(DATASETS)
     means = {data: float(np.mean(each)) for data, each in shares.items()}
-    return Claim(
+    return judged(
         "News20.binary seems monotonic, URL more likely non-monotonic",
         "no number in the text",
         "mean share that stays: "
         + "; ".join(f"{TITLES[data]} {mean:.3f}" for data, mean in means.items()),
-        verdict([means["news20_binary"] > means["url"]] if both else []),
+        [means["news20_binary"] > means["url"]] if both else [],
         "holds if more stay on News20.binary; table sparsity",
     )
 

@@ -20,10 +20,11 @@ from scoresieve.estimators import MeasureSVC
 from scoresieve.measures.scales import C_from_paper
 from studies.common.figures import Line, Panels
 from studies.common.tables import Table, number
+from studies.paper.claims import Claim, count, judged
 from studies.paper.context import Context, Unit
 from studies.paper.data import load
 from studies.paper.methods import C_FGM, C_RFE
-from studies.paper.report import OPEN, Claim, Section, count, verdict
+from studies.paper.report import Section
 from studies.paper.runner import Results
 
 DATASETS = ("news20_binary", "image")
@@ -194,11 +195,11 @@ def slower_claim(
             + (" (some at the limit)" if late else "")
         )
     word = "slower than" if slower else "much faster than"
-    return Claim(
+    return judged(
         f"the two-layer algorithm is {word} {rival}",
         "no number in the text",
         "median over the grid: " + ("; ".join(texts) or "no model with features"),
-        verdict(conditions),
+        conditions,
         f"{'slower' if slower else f'at least {MUCH:g} times faster'} on "
         f"{count(conditions, 'sets')}; table training_time",
     )
@@ -209,12 +210,12 @@ def bundle_claim(sets: dict[str, list[tuple[dict[str, Any], dict[str, Any]]]]) -
     text = "Image: l1-bmrm-F1 does not reach a relative gap of 0.1"
     late = [r["late"] for s, r in sets.get("image", []) if s["method"] == "l1-bmrm-F1"]
     if not late:
-        return Claim(text, "1,000 iterations", "no Image", OPEN, "Image is missing")
-    return Claim(
+        return judged(text, "1,000 iterations", "no Image", [], "Image is missing")
+    return judged(
         text,
         "1,000 iterations",
         f"{count(late, 'C')} without convergence within the limit of seconds",
-        verdict(late),
+        late,
         "our limit is in seconds; table training_time",
     )
 
@@ -234,11 +235,11 @@ def solver_claim(sets: dict[str, list[tuple[dict[str, Any], dict[str, Any]]]]) -
                 f"{TITLES[data]}, B = {value}: gap {ours['gap']:.2f} after {ours['seconds']:.1f} s "
                 f"against {other['gap']:.2f} after {other['seconds']:.1f} s"
             )
-    return Claim(
+    return judged(
         "(ours) the bundle method reaches the gap of 0.1, the two-layer algorithm not or later",
         "not in the paper",
         "; ".join(texts),
-        verdict(conditions),
+        conditions,
         f"so in {count(conditions, 'fits')}; the two layers end after 10 groups; table "
         "training_time",
     )

@@ -14,12 +14,13 @@ import numpy as np
 
 from studies.common.figures import Panels
 from studies.common.tables import Table
+from studies.paper.claims import Claim, count, judged
 from studies.paper.compare import p_value
 from studies.paper.context import Context, Unit
 from studies.paper.data import load
 from studies.paper.documents import classes_of
 from studies.paper.documents_show import TITLES
-from studies.paper.report import FAILS, HOLDS, OPEN, PARTLY, Claim, Section
+from studies.paper.report import Section
 from studies.paper.runner import Results
 from studies.paper.selectors import SELECTORS, tuned_f1
 
@@ -133,13 +134,12 @@ def claim(data: str, found: dict[str, dict[int, np.ndarray]]) -> Claim:
         texts.append(
             f"k = {k}: {scores.mean():.1f}, best rival {strongest} {rivals[strongest]:.1f}{mark}"
         )
-    outcome = HOLDS if all(best) else PARTLY if any(best) else FAILS
-    return Claim(
+    return judged(
         f"{TITLES[data]}: optimising F1 selects better features for F1 (implied by the paper, not "
         "tested)",
         "not in the paper",
         "; ".join(texts),
-        outcome if best else OPEN,
-        f"best at {sum(best)} of {len(best)} numbers of features (* p < 0.05 for the difference to "
+        best,
+        f"best at {count(best, 'numbers of features')} (* p < 0.05 for the difference to "
         "the best rival); table tuned_thresholds",
     )

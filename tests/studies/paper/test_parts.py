@@ -1,4 +1,4 @@
-"""The parts of the experiments: runner, data, comparisons, selectors, page."""
+"""The parts of the experiments: runner, data, comparisons, selectors."""
 
 from __future__ import annotations
 
@@ -9,9 +9,7 @@ import pytest
 from scipy.stats import t as student
 
 from studies.common.storing import Store
-from studies.common.tables import Table
-from studies.paper import compare, report, runner, selectors, sensitivity, sparsity
-from studies.paper.cli import NAMES
+from studies.paper import compare, runner, selectors, sensitivity, sparsity
 from studies.paper.context import Unit
 from studies.paper.data import load, missing_files
 from studies.paper.generated import MAKERS
@@ -115,19 +113,3 @@ def test_linear_trend_and_nested_shares():
     assert trend["r2"] == pytest.approx(1.0)
     supports = [{"support": [1, 2]}, {"support": [2, 3, 4]}, {"support": [2, 3, 4, 5]}]
     assert sparsity.nested_shares(supports) == [0.5, 1.0]
-
-
-def test_verdicts_and_page(context):
-    assert report.verdict([True, True]) == report.HOLDS
-    assert report.verdict([True, False]) == report.PARTLY
-    assert report.verdict([False]) == report.FAILS
-    assert report.verdict([]) == report.OPEN
-    claim = report.Claim("a claim", "12.3", "45.6", report.PARTLY, "because")
-    section = report.Section("A title", [claim], [Table("t", "Cap", ("a",), [["b"]])], [], ["note"])
-    report.write_section(context, "sparsity", section, 60.0)
-    text = report.write_page(context, NAMES).read_text()
-    for part in ("1 claims: 0 holds, 1 holds partly", "a claim", "12.3", "45.6", "because", "note"):
-        assert part in text
-    assert "Not run yet: sensitivity" in text
-    assert "Quick form" in text
-    assert (context.out / "tables" / "t.csv").is_file()

@@ -12,10 +12,10 @@ from time import sleep
 
 import pytest
 
-from studies.paper import cli, report, runner
+from studies.paper import claims, cli, runner
 
 ROOT = Path(__file__).resolve().parents[3]
-VERDICTS = (report.HOLDS, report.PARTLY, report.FAILS, report.OPEN)
+VERDICTS = (claims.HOLDS, claims.PARTLY, claims.FAILS, claims.OPEN)
 
 
 def run(name, out, *options):
