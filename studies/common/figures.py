@@ -2,24 +2,49 @@
 
 Conventions
 -----------
-A line is ``(label, x, y)``. Colours come from the label, so that a method looks the same in all
-figures; other labels take the next colours of a list that is fit for colour-blind readers.
+Colours come from the label of a line, so that a method looks the same in all figures; other labels
+take the next colours of a list that is fit for colour-blind readers. Points whose fit ended at a
+limit are hollow.
 """
 
 from __future__ import annotations
 
 import io
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import matplotlib as mpl
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from studies.common.storing import write_atomically
 
-Line = tuple[str, Sequence[float], Sequence[float]]
+HOLLOW = "hollow: ended at a limit"
+
+
+class Line(NamedTuple):
+    """Points of one method.
+
+    Attributes
+    ----------
+    label : str
+    x, y : sequence of float
+    limits : sequence of str or None
+        What ended the fits behind each point, None where it was no limit; none at all by default.
+    """
+
+    label: str
+    x: Sequence[float]
+    y: Sequence[float]
+    limits: Sequence[str | None] = ()
+
+    def points(self) -> Iterator[tuple[float, float, str | None]]:
+        """(x, y, limit) of each point."""
+        limits = self.limits or [None] * len(self.x)
+        return zip(self.x, self.y, limits, strict=True)
+
 
 #: Okabe and Ito's colours, and markers that tell lines apart without colour.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#8C564B")
@@ -73,6 +98,7 @@ class Panels:
         self.axes = list(axes[:n_panels])
         self._legend_columns = 2 * n_columns
         self._legend: dict[str, Any] = {}
+        self._any_hollow = False
 
     def lines(
         self, panel: int, lines: Sequence[Line], title: str, x: str, y: str, **scale: Any
@@ -82,7 +108,7 @@ class Panels:
         Parameters
         ----------
         panel : int
-        lines : sequence of (label, x, y)
+        lines : sequence of Line
         title, x, y : str
             Texts of the panel and its axes.
         **scale
@@ -90,12 +116,15 @@ class Panels:
         """
         axes = self.axes[panel]
         free = (style for style in range(len(COLOURS)))
-        for label, xs, ys in lines:
-            style = STYLES[label] if label in STYLES else next(free)
-            (drawn,) = axes.plot(
-                xs, ys, label=label, color=COLOURS[style], marker=MARKERS[style], ms=5, lw=1.5
-            )
-            self._legend.setdefault(label, drawn)
+        for line in lines:
+            style = STYLES[line.label] if line.label in STYLES else next(free)
+            look = {"color": COLOURS[style], "marker": MARKERS[style], "ms": 5}
+            (drawn,) = axes.plot(line.x, line.y, label=line.label, lw=1.5, **look)
+            self._legend.setdefault(line.label, drawn)
+            at_limit = [(x, y) for x, y, limit in line.points() if limit is not None]
+            if at_limit:
+                axes.plot(*zip(*at_limit, strict=True), ls="none", mfc="white", **look)
+                self._any_hollow = True
         axes.set(title=title, xlabel=x, ylabel=y, **scale)
         for name, axis in (("x", axes.xaxis), ("y", axes.yaxis)):
             if scale.get(f"{name}scale") == "log":
@@ -121,15 +150,22 @@ class Panels:
             text, (0.02, value), xytext=(0, -3), va="top", fontsize=8, bbox=box, **position
         )
 
+    def legend(self) -> dict[str, Any]:
+        """What is drawn by label, in the order of appearance."""
+        if not self._any_hollow:
+            return self._legend
+        return self._legend | {HOLLOW: Line2D([], [], ls="none", marker="o", mfc="w", color="0.3")}
+
     def write(self, folder: Path, name: str) -> None:
         """``name.png`` and ``name.svg``, without anything that changes from run to run."""
         with mpl.rc_context(SETTINGS):
-            if self._legend:
+            legend = self.legend()
+            if legend:
                 self.figure.legend(
-                    self._legend.values(),
-                    self._legend.keys(),
+                    legend.values(),
+                    legend.keys(),
                     loc="outside lower center",
-                    ncols=min(self._legend_columns, len(self._legend)),
+                    ncols=min(self._legend_columns, len(legend)),
                     frameon=False,
                 )
             for ending, metadata in (("png", {"Software": None}), ("svg", {"Date": None})):

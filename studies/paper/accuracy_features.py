@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from studies.common.figures import Line, Panels
-from studies.common.tables import Table, number
+from studies.common.limits import limit_note
 from studies.paper.claims import Claim, count, judged
 from studies.paper.compare import ahead
 from studies.paper.context import Context, Unit
+from studies.paper.curves import Curves, draw_curves, line_of, point_table
 from studies.paper.data import load
 from studies.paper.methods import fgm, fs_multi, l1_svm, svm_rfe, two_layers
 from studies.paper.report import Section
@@ -89,41 +89,25 @@ def plan(context: Context, available: list[str]) -> list[Unit]:
 def present(context: Context, results: Results, available: list[str]) -> Section:
     """The paper's two panels, a table of their points, and the claims."""
     section = Section("Accuracy against the number of features (News20.binary, URL subset)")
-    sets: dict[str, dict[str, Line]] = {}
+    sets: Curves = {}
+    fits: dict[str, list[dict[str, Any]]] = {}
     for settings, rows in results.select("curve"):
-        kept = [row for row in rows if row["n_features"] > 0]
-        line = (
-            settings["method"],
-            [row["n_features"] for row in kept],
-            [row["scores"]["accuracy"] for row in kept],
-        )
-        sets.setdefault(settings["data"], {})[settings["method"]] = line
+        method = settings["method"]
+        sets.setdefault(settings["data"], {})[method] = line_of(method, rows, "accuracy")
+        fits.setdefault(method, []).extend(rows)
     if not sets:
         return section
-    panels = Panels(len(sets))
-    for panel, (data, lines) in enumerate(sets.items()):
-        texts = (TITLES[data], "number of features", "test accuracy (%)")
-        panels.lines(panel, list(lines.values()), *texts, xscale="log")
+    panels = draw_curves(sets, TITLES, "test accuracy (%)", 2)
     section.figures = [("accuracy_features", "Test accuracy over the number of features", panels)]
-    section.tables = [point_table(sets)]
+    caption, head = "Test accuracy (%) and features", ("data", "test accuracy")
+    section.tables = [point_table("accuracy_features", caption, head, sets, TITLES)]
     section.claims = [comparable_claim(sets), few_claim(sets), l1_claim(sets)]
-    section.notes.append(
+    section.notes += [
+        limit_note(fits),
         "At a number of features of FSMulti the rival is interpolated over the logarithm of its "
-        "own numbers; the URL set has 6,664 rows in all, the paper's 40,000."
-    )
-    return section
-
-
-def point_table(sets: dict[str, dict[str, Line]]) -> Table:
-    """Every point of the figure."""
-    rows = [
-        [TITLES[data], method, x, number(y)]
-        for data, lines in sets.items()
-        for method, xs, ys in lines.values()
-        for x, y in sorted(zip(xs, ys, strict=True))
+        "own numbers; the URL set has 6,664 rows in all, the paper's 40,000.",
     ]
-    head = ("data", "method", "features", "test accuracy")
-    return Table("accuracy_features", "Test accuracy (%) and features", head, rows, n_left=2)
+    return section
 
 
 def span(differences: np.ndarray) -> str:
@@ -133,7 +117,7 @@ def span(differences: np.ndarray) -> str:
     return f"{differences.min():+.1f} to {differences.max():+.1f}, mean {differences.mean():+.1f}"
 
 
-def comparable_claim(sets: dict[str, dict[str, Line]]) -> Claim:
+def comparable_claim(sets: Curves) -> Claim:
     """Are mean differences small?"""
     conditions, texts = [], []
     for data, lines in sets.items():
@@ -152,7 +136,7 @@ def comparable_claim(sets: dict[str, dict[str, Line]]) -> Claim:
     )
 
 
-def few_claim(sets: dict[str, dict[str, Line]]) -> Claim:
+def few_claim(sets: Curves) -> Claim:
     """Are FSMulti and FGM ahead of SVM-RFE with few features?"""
     conditions, texts = [], []
     for data, lines in sets.items():
@@ -171,7 +155,7 @@ def few_claim(sets: dict[str, dict[str, Line]]) -> Claim:
     )
 
 
-def l1_claim(sets: dict[str, dict[str, Line]]) -> Claim:
+def l1_claim(sets: Curves) -> Claim:
     """Is FSMulti ahead of the l1-SVM on News20.binary over most numbers of features?"""
     lines = sets.get("news20_binary")
     differences = np.zeros(0) if lines is None else ahead(lines, OURS, "l1-SVM")

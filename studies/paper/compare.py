@@ -32,17 +32,17 @@ def ahead(lines: Mapping[str, Line], ours: str, rival: str, most: float = np.inf
 
     Parameters
     ----------
-    lines : mapping of str to (label, n_features, scores)
+    lines : mapping of str to Line
+        Scores over numbers of features.
     ours, rival : str
         Keys of ``lines``.
     most : float
         Larger numbers of features do not count.
     """
-    _, xs, ys = lines[ours]
-    kept = [(x, y) for x, y in zip(xs, ys, strict=True) if x < most]
-    if not kept or not lines[rival][1]:
+    kept = [(x, y) for x, y, _ in lines[ours].points() if x < most]
+    if not kept or not lines[rival].x:
         return np.zeros(0)
-    return points_ahead(list(zip(*kept, strict=True)), lines[rival][1:])
+    return points_ahead(list(zip(*kept, strict=True)), (lines[rival].x, lines[rival].y))
 
 
 def p_value(first: np.ndarray, second: np.ndarray) -> float:

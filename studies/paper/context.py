@@ -10,6 +10,9 @@ from typing import Any
 
 from studies.common.data import DataFolder
 
+#: Raised when rows get other fields: what was stored in an earlier form is done again.
+FORM_OF_ROWS = 2
+
 
 @dataclass(frozen=True)
 class Context:
@@ -65,5 +68,5 @@ class Unit:
     def key(self, context: Context) -> str:
         """One line of JSON that names the unit and where its data come from."""
         source = "generated" if context.generated else "files"
-        content = {"task": self.task, "source": source, **self.settings}
+        content = {"task": self.task, "source": source, "form": FORM_OF_ROWS, **self.settings}
         return json.dumps(content, sort_keys=True)

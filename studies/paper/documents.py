@@ -11,10 +11,12 @@ from typing import Any
 
 import numpy as np
 
+from studies.common.limits import limit_note
 from studies.paper import documents_claims as claims
 from studies.paper.context import Context, Unit
 from studies.paper.data import load
 from studies.paper.documents_show import (
+    TWO_LAYERS,
     collect,
     draw_features,
     draw_improvement,
@@ -24,7 +26,7 @@ from studies.paper.documents_show import (
 )
 from studies.paper.methods import fs_multi, l1_svm, svm_perf, svm_rfe, two_layers
 from studies.paper.report import Section
-from studies.paper.runner import Results
+from studies.paper.runner import Results, found_sets
 
 DATASETS = ("news20", "reuters120", "sector12")
 MEASURES = ("f1", "rec@2p", "prbep")
@@ -148,8 +150,7 @@ def ranges(quick: bool, data: str) -> list[tuple[list[int], float, float]]:
 def present(context: Context, results: Results, available: list[str]) -> Section:
     """The paper's table, both of its figures, and its claims."""
     section = Section("Document retrieval (News20; Reuters-120 and Sector-12 stand in for Sector)")
-    sets = {data: collect(results, data) for data in available}
-    sets = {data: found for data, found in sets.items() if found is not None}
+    sets = found_sets(available, lambda data: collect(results, data))
     if not sets:
         return section
     section.tables = [main_table(sets), range_table(sets), feature_table(sets)]
@@ -166,33 +167,25 @@ def present(context: Context, results: Results, available: list[str]) -> Section
     )
     section.claims = claims.all_claims(sets)
     section.notes += [
-        gap_note("FSMulti", results.select("fs")),
-        gap_note("SVM^perf", results.select("perf")),
+        limit_note(all_fits(results)),
         "SVM^perf's C is the one with the best macro score on the test part, as in the paper: that "
         "favours it. One C for all classes of a set and measure.",
-        two_layer_note(results.select("two")),
+        "The two-layer algorithm ends after 10 groups, so that it has at most 10 B features. Fits "
+        "that ended at our limit of rounds before that may be worse than the paper's. The bundle "
+        "method goes on to the certified gap and has more.",
         "In brackets: classes won and lost against FSMulti for the measure; a star marks a paired "
         "t-test over classes with p < 0.05.",
     ]
     return section
 
 
-def gap_note(name: str, found: list[tuple[dict[str, Any], list[dict[str, Any]]]]) -> str:
-    """How many fits ended before their gap."""
-    gaps = [(row["gap"], settings["tol"]) for settings, rows in found for row in rows]
-    late = sum(gap > tol for gap, tol in gaps)
-    wanted = " or ".join(f"{tol:g}" for tol in sorted({tol for _, tol in gaps}))
-    return (
-        f"{name}: {late} of {len(gaps)} fits ended at their limit of rounds above the gap that "
-        f"was asked for ({wanted}); the largest is {max(gap for gap, _ in gaps):.2f}."
-    )
-
-
-def two_layer_note(found: list[tuple[dict[str, Any], list[dict[str, Any]]]]) -> str:
-    """How the fits of the two-layer algorithm ended."""
-    late = [row["rounds"] >= settings["max_iter"] for settings, rows in found for row in rows]
-    return (
-        "The two-layer algorithm ends after 10 groups, so that it has at most 10 B features; "
-        f"{sum(late)} of {len(late)} fits ended at our limit of inner steps before that, and may "
-        "be worse than the paper's. The bundle method goes on to the certified gap and has more."
-    )
+def all_fits(results: Results) -> dict[str, list[dict[str, Any]]]:
+    """The rows of each method, over all data sets, classes, measures and settings."""
+    fits = {
+        name: [row for rows in results.values(task) for row in rows]
+        for name, task in (("FSMulti", "fs"), ("SVM^perf", "perf"), (TWO_LAYERS, "two"))
+    }
+    for found in results.values("rivals"):
+        for method, rows in found.items():
+            fits.setdefault(method, []).extend(rows)
+    return fits

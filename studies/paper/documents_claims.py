@@ -39,7 +39,7 @@ def level_claims(sets: Sets) -> list[Claim]:
     claims = []
     for name, text in MEASURES.items():
         found = sets.get("news20")
-        score = None if found is None else found.measure[name][:, -1].mean()
+        score = None if found is None else found.measure[name].at(-1).scores.mean()
         ours = "no News20" if score is None else f"{score:.2f}"
         conditions = [] if score is None else [score >= PAPER[name][0] - NEAR]
         claims.append(
@@ -60,7 +60,7 @@ def accuracy_claim(sets: Sets) -> Claim:
     for data, found in sets.items():
         gains = []
         for name, text in MEASURES.items():
-            ours, other = found.measure[name][:, -1], found.accuracy[name][:, -1]
+            ours, other = found.measure[name].at(-1).scores, found.accuracy[name].at(-1).scores
             conditions.append(ours.mean() > other.mean())
             star = "*" if p_value(ours, other) < 0.05 else ""
             gains.append(f"{text} {ours.mean() - other.mean():+.1f}{star}")
@@ -100,10 +100,9 @@ def perf_claims(sets: Sets) -> list[Claim]:
 
 def gains(found: Found, *, paper: bool) -> dict[str, float]:
     """Points of FSMulti at the largest B over SVM^perf at its best C, for each measure."""
+    best = {name: found.best_perf(name, paper=paper)[1] for name in MEASURES}
     return {
-        name: float(
-            found.measure[name][:, -1].mean() - found.best_perf(name, paper=paper)[1].mean()
-        )
+        name: float(found.measure[name].at(-1).scores.mean() - best[name].scores.mean())
         for name in MEASURES
     }
 
@@ -118,7 +117,7 @@ def range_claims(sets: Sets) -> list[Claim]:
     if found is None:
         return [judged(text, "55.53", "no News20", [], "News20 is missing") for text in texts]
     narrow, wide = (found.best_perf("f1", paper=paper) for paper in (True, False))
-    score, best = narrow[1].mean(), wide[1].mean()
+    score, best = narrow[1].scores.mean(), wide[1].scores.mean()
     table = "table documents_svmperf_range"
     return [
         judged(
@@ -143,8 +142,8 @@ def budget_claim(sets: Sets) -> Claim:
     conditions = {True: [], False: []}
     for found in sets.values():
         for paper in conditions:
-            level = found.best_perf("f1", paper=paper)[1].mean()
-            conditions[paper] += (found.measure["f1"].mean(axis=0) > level).tolist()
+            level = found.best_perf("f1", paper=paper)[1].scores.mean()
+            conditions[paper] += (found.measure["f1"].scores.mean(axis=0) > level).tolist()
     return judged(
         "F1: consistently better than SVMPerf over all B",
         "no number in the text",
@@ -160,8 +159,8 @@ def flat_claim(sets: Sets) -> Claim:
     conditions, texts = [], []
     for data, found in sets.items():
         for name in ("rec@2p", "prbep"):
-            level = found.best_perf(name, paper=False)[1].mean()
-            first, last = (found.measure[name][:, i].mean() - level for i in (0, -1))
+            level = found.best_perf(name, paper=False)[1].scores.mean()
+            first, last = (found.measure[name].at(i).scores.mean() - level for i in (0, -1))
             conditions.append(bool(abs(last) < abs(first) and last > -2.0 * NEAR))
             texts.append(f"{TITLES[data]} {MEASURES[name]} {first:+.1f} to {last:+.1f}")
     return judged(
@@ -178,7 +177,7 @@ def rival_claim(sets: Sets, method: str, allowed: float, text: str) -> Claim:
     """F1 of the paper's own algorithm against a rival at equal mean numbers of features."""
     conditions, texts = [], []
     for data, found in sets.items():
-        lines = {line[0]: line for line in feature_lines(found)}
+        lines = {line.label: line for line in feature_lines(found)}
         differences = ahead(lines, TWO_LAYERS, method)
         conditions += (differences > -allowed).tolist()
         if differences.size:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from studies.common.figures import Line, Panels
+from studies.common.limits import MARK_MEANS, marked
 from studies.common.tables import Table, number
-from studies.paper.compare import p_value
+from studies.paper.class_fits import ClassFits
 from studies.paper.runner import Results
 
 MEASURES = {"f1": "F1", "rec@2p": "Rec@2p", "prbep": "PRBEP"}
@@ -20,42 +21,38 @@ TWO_LAYERS = "FSMulti F1, two layers"
 
 @dataclass(frozen=True, eq=False)
 class Found:
-    """Scores of one data set, one row for each class.
+    """What was found on one data set.
 
     Attributes
     ----------
     labels : list of int
+        The classes.
     budgets : list of int
-    measure, accuracy : dict of ndarray of shape (n_classes, n_budgets)
-        Test scores of FSMulti trained for the measure and for accuracy, by measure.
-    n_measure, n_accuracy : dict of ndarray, and ndarray of shape (n_classes, n_budgets)
-        Numbers of features.
     exponents : ndarray of int of shape (n_exponents,)
         Of SVM^perf's C.
-    perf : dict of ndarray of shape (n_classes, n_exponents)
-    n_perf : float
-        Mean number of its features.
-    rivals : dict of list of list of (n_features, F1)
-        For each class the points of SVM-RFE, the l1-SVM and the paper's own algorithm.
+    measure, accuracy : dict of ClassFits
+        FSMulti trained for the measure and for accuracy, by the measure of the scores; a column for
+        each budget.
+    perf : dict of ClassFits
+        SVM^perf, a column for each exponent.
+    rivals : dict of ClassFits
+        F1 of SVM-RFE, the l1-SVM and the paper's own algorithm.
     """
 
     labels: list[int]
     budgets: list[int]
-    measure: dict[str, np.ndarray]
-    accuracy: dict[str, np.ndarray]
-    n_measure: dict[str, np.ndarray]
-    n_accuracy: np.ndarray
     exponents: np.ndarray
-    perf: dict[str, np.ndarray]
-    n_perf: float
-    rivals: dict[str, list[list[tuple[float, float]]]]
+    measure: dict[str, ClassFits]
+    accuracy: dict[str, ClassFits]
+    perf: dict[str, ClassFits]
+    rivals: dict[str, ClassFits]
 
-    def best_perf(self, measure: str, *, paper: bool) -> tuple[int, np.ndarray]:
-        """The exponent with the best macro score, and the scores of the classes there."""
+    def best_perf(self, measure: str, *, paper: bool) -> tuple[int, ClassFits]:
+        """The exponent with the best macro score, and the fits there."""
         allowed = self.exponents <= LARGEST_OF_PAPER if paper else self.exponents > -np.inf
-        means = np.where(allowed, self.perf[measure].mean(axis=0), -np.inf)
+        means = np.where(allowed, self.perf[measure].scores.mean(axis=0), -np.inf)
         best = int(np.argmax(means))
-        return int(self.exponents[best]), self.perf[measure][:, best]
+        return int(self.exponents[best]), self.perf[measure].at(best)
 
 
 def collect(results: Results, data: str) -> Found | None:
@@ -65,75 +62,50 @@ def collect(results: Results, data: str) -> Found | None:
         return None
     labels = [settings["label"] for settings, _ in paths]
     ours = {name: results.values("fs", data=data, measure=name) for name in MEASURES}
-    perfs = {name: perf_rows(results, data, name, labels) for name in MEASURES}
-    rivals: dict[str, list[list[tuple[float, float]]]] = {}
-    for rows in results.values("two", data=data):
-        points = [(row["n_features"], row["scores"]["f1"]) for row in rows]
-        rivals.setdefault(TWO_LAYERS, []).append(points)
+    perfs = {
+        name: [both_ranges(results, data, name, label) for label in labels] for name in MEASURES
+    }
+    rivals = {TWO_LAYERS: results.values("two", data=data)}
     for found in results.values("rivals", data=data):
         for method, rows in found.items():
-            points = [(row["n_features"], row["scores"]["f1"]) for row in rows]
-            rivals.setdefault(method, []).append(points)
+            rivals.setdefault(method, []).append(rows)
     return Found(
         labels=labels,
         budgets=paths[0][0]["budgets"],
-        measure={name: _scores(rows, name) for name, rows in ours.items()},
-        accuracy={name: _scores([rows for _, rows in paths], name) for name in MEASURES},
-        n_measure={name: _field(rows, "n_features") for name, rows in ours.items()},
-        n_accuracy=_field([rows for _, rows in paths], "n_features"),
         exponents=np.array([row["exponent"] for row in perfs["f1"][0]]),
-        perf={name: _scores(rows, name) for name, rows in perfs.items()},
-        n_perf=float(np.mean([row["n_features"] for rows in perfs["f1"] for row in rows[-1:]])),
-        rivals=rivals,
+        measure={name: ClassFits.of(rows, name) for name, rows in ours.items()},
+        accuracy={name: ClassFits.of([rows for _, rows in paths], name) for name in MEASURES},
+        perf={name: ClassFits.of(rows, name) for name, rows in perfs.items()},
+        rivals={method: ClassFits.of(rows, "f1") for method, rows in rivals.items()},
     )
 
 
-def perf_rows(
-    results: Results, data: str, measure: str, labels: list[int]
-) -> list[list[dict[str, Any]]]:
-    """SVM^perf's rows of each class, over both ranges of C."""
-    return [
-        [
-            row
-            for rows in results.values("perf", data=data, measure=measure, label=label)
-            for row in rows
-        ]
-        for label in labels
-    ]
-
-
-def _scores(paths: list[list[dict[str, Any]]], measure: str) -> np.ndarray:
-    return np.array([[row["scores"][measure] for row in rows] for rows in paths])
-
-
-def _field(paths: list[list[dict[str, Any]]], name: str) -> np.ndarray:
-    return np.array([[row[name] for row in rows] for rows in paths], dtype=float)
-
-
-def against(rival: np.ndarray, ours: np.ndarray) -> str:
-    """``score (won/lost)*``: the rival's macro score and how it stands against ours."""
-    star = "*" if p_value(rival, ours) < 0.05 else ""
-    return f"{rival.mean():.2f} ({np.sum(rival > ours)}/{np.sum(rival < ours)}){star}"
+def both_ranges(results: Results, data: str, measure: str, label: int) -> list[dict]:
+    """SVM^perf's rows of one class, over both ranges of C."""
+    parts = results.values("perf", data=data, measure=measure, label=label)
+    return [row for rows in parts for row in rows]
 
 
 def main_table(sets: dict[str, Found]) -> Table:
     """The paper's table: macro scores at the largest budget."""
     rows = []
     for data, found in sets.items():
-        ours = {name: found.measure[name][:, -1] for name in MEASURES}
-        counts = "/".join(f"{found.n_measure[name][:, -1].mean():.0f}" for name in MEASURES)
         title = f"{TITLES[data]}, {len(found.labels)} classes"
-        macro = [number(ours[name].mean()) for name in MEASURES]
+        ours = {name: found.measure[name].at(-1) for name in MEASURES}
+        counts = "/".join(f"{fits.n_features.mean():.0f}" for fits in ours.values())
+        macro = [fits.macro() for fits in ours.values()]
         rows.append([title, f"FSMulti measure, B = {found.budgets[-1]}", *macro, counts])
-        cells = [against(found.accuracy[name][:, -1], ours[name]) for name in MEASURES]
-        mean = number(found.n_accuracy[:, -1].mean(), 0)
+        cells = [found.accuracy[name].at(-1).against(ours[name]) for name in MEASURES]
+        mean = number(found.accuracy["f1"].at(-1).n_features.mean(), 0)
         rows.append([title, f"FSMulti accuracy, B = {found.budgets[-1]}", *cells, mean])
+        mean = number(found.perf["f1"].at(-1).n_features.mean(), 0)
         for paper, text in ((True, "C in 2^-6..2^6"), (False, "C well tuned")):
-            best = {name: found.best_perf(name, paper=paper) for name in MEASURES}
-            cells = [against(scores, ours[name]) for name, (_, scores) in best.items()]
-            rows.append([title, f"SVMPerf, {text}", *cells, number(found.n_perf, 0)])
+            best = {name: found.best_perf(name, paper=paper)[1] for name in MEASURES}
+            cells = [fits.against(ours[name]) for name, fits in best.items()]
+            rows.append([title, f"SVMPerf, {text}", *cells, mean])
     head = ("data", "method", *MEASURES.values(), "features")
-    return Table("documents", "Macro averages on the test part (%)", head, rows, n_left=2)
+    caption = f"Macro averages on the test part (%); {MARK_MEANS}"
+    return Table("documents", caption, head, rows, n_left=2)
 
 
 def range_table(sets: dict[str, Found]) -> Table:
@@ -141,80 +113,80 @@ def range_table(sets: dict[str, Found]) -> Table:
     exponents = sorted({int(e) for found in sets.values() for e in found.exponents})
     rows = []
     for data, found in sets.items():
-        for name in MEASURES:
-            means = found.perf[name].mean(axis=0)
-            by_exponent = dict(zip(found.exponents.tolist(), means.tolist(), strict=True))
-            scores = [number(by_exponent.get(exponent)) for exponent in exponents]
-            rows.append([TITLES[data], MEASURES[name], *scores])
+        for name, text in MEASURES.items():
+            macros = [found.perf[name].at(i).macro() for i in range(found.exponents.size)]
+            by_exponent = dict(zip(found.exponents.tolist(), macros, strict=True))
+            rows.append([TITLES[data], text, *(by_exponent.get(e) for e in exponents)])
     head = ("data", "measure", *(f"2^{exponent}" for exponent in exponents))
     caption = "SVM^perf: macro test score (%) over its -c; the paper's range ends at 2^6"
-    return Table("documents_svmperf_range", caption, head, rows, n_left=2)
+    return Table("documents_svmperf_range", f"{caption}; {MARK_MEANS}", head, rows, n_left=2)
 
 
 def feature_table(sets: dict[str, Found]) -> Table:
     """Mean F1 and mean number of features of every method and setting."""
-    rows = []
-    for data, found in sets.items():
-        for label, xs, ys in feature_lines(found):
-            rows += [
-                [TITLES[data], label, number(x, 1), number(y)] for x, y in zip(xs, ys, strict=True)
-            ]
-    head = ("data", "method", "mean features", "mean F1")
+    rows = [
+        [TITLES[data], line.label, number(x, 1), number(y), limit]
+        for data, found in sets.items()
+        for line in feature_lines(found)
+        for x, y, limit in line.points()
+    ]
+    head = ("data", "method", "mean features", "mean F1", "ended at a limit")
     caption = "Mean test F1 and mean number of features over the classes"
     return Table("documents_features", caption, head, rows, n_left=2)
 
 
 def feature_lines(found: Found) -> list[Line]:
-    """(method, mean features, mean F1) over settings."""
-    lines: list[Line] = [
-        _means("FSMulti F1", found.n_measure["f1"], found.measure["f1"]),
-        _means("FSMulti accuracy", found.n_accuracy, found.accuracy["f1"]),
-    ]
-    for method, classes in found.rivals.items():
-        n_points = min(len(points) for points in classes)
-        points = np.array([points[:n_points] for points in classes], dtype=float)
-        lines.append(_means(method, points[:, :, 0], points[:, :, 1]))
-    return lines
-
-
-def _means(label: str, n_features: np.ndarray, scores: np.ndarray) -> Line:
-    return label, n_features.mean(axis=0).tolist(), scores.mean(axis=0).tolist()
+    """Mean F1 over the mean number of features, for every method."""
+    fits = {"FSMulti F1": found.measure["f1"], "FSMulti accuracy": found.accuracy["f1"]}
+    return [each.line(method) for method, each in (fits | found.rivals).items()]
 
 
 def draw_improvement(found: Found) -> Panels:
     """FSMulti for the measure less each rival, over B."""
     panels = Panels(3, 3)
-    rivals = {
+    rivals: dict[str, Callable[[str], ClassFits]] = {
         "FSMulti for accuracy": lambda name: found.accuracy[name],
-        "SVMPerf, C in 2^-6..2^6": lambda name: found.best_perf(name, paper=True)[1][:, None],
-        "SVMPerf, C well tuned": lambda name: found.best_perf(name, paper=False)[1][:, None],
+        "SVMPerf, C in 2^-6..2^6": lambda name: found.best_perf(name, paper=True)[1],
+        "SVMPerf, C well tuned": lambda name: found.best_perf(name, paper=False)[1],
     }
     for panel, (title, rival) in enumerate(rivals.items()):
         lines = [
-            (label, found.budgets, (found.measure[name] - rival(name)).mean(axis=0).tolist())
-            for name, label in MEASURES.items()
+            improvement_line(text, found.budgets, found.measure[name], rival(name))
+            for name, text in MEASURES.items()
         ]
         panels.lines(panel, lines, f"against {title}", "B", "points ahead")
         panels.axes[panel].axhline(0.0, color="0.4", lw=1.0)
     return panels
 
 
+def improvement_line(label: str, budgets: list[int], ours: ClassFits, rival: ClassFits) -> Line:
+    """Mean differences over B, marked where a fit of either ended at a limit."""
+    shape = ours.scores.shape
+    scores, limits = (
+        np.broadcast_to(values.reshape(shape[0], -1), shape)
+        for values in (rival.scores, rival.limits)
+    )
+    differences = (ours.scores - scores).mean(axis=0).tolist()
+    marks = [marked("", [*a, *b]) or None for a, b in zip(ours.limits.T, limits.T, strict=True)]
+    return Line(label, budgets, differences, marks)
+
+
 def draw_features(sets: dict[str, Found]) -> Panels:
     """One panel for each data set; SVM^perf as a level."""
     panels = Panels(len(sets), 3)
     for panel, (data, found) in enumerate(sets.items()):
-        lines = feature_lines(found)
-        lines = [(label, *_above_one(xs, ys)) for label, xs, ys in lines]
+        lines = [above_one(line) for line in feature_lines(found)]
         title = f"{TITLES[data]} ({len(found.labels)} classes)"
         panels.lines(
             panel, lines, title, "mean number of features", "mean test F1 (%)", xscale="log"
         )
-        level = found.best_perf("f1", paper=False)[1].mean()
+        level = found.best_perf("f1", paper=False)[1].scores.mean()
         panels.level(panel, level, "SVMPerf, all features, C well tuned")
     return panels
 
 
-def _above_one(xs: Any, ys: Any) -> tuple[list[float], list[float]]:
-    """Points that a logarithmic axis can show."""
-    kept = [(x, y) for x, y in zip(xs, ys, strict=True) if x >= 1.0]
-    return [x for x, _ in kept], [y for _, y in kept]
+def above_one(line: Line) -> Line:
+    """The points that a logarithmic axis can show."""
+    kept = [point for point in line.points() if point[0] >= 1.0]
+    x, y, limits = (list(part) for part in zip(*kept, strict=True)) if kept else ([], [], [])
+    return Line(line.label, x, y, limits)

@@ -13,11 +13,13 @@ from typing import Any
 import numpy as np
 
 from studies.common.bags import IMAGE_CLASSES
-from studies.common.figures import Line, Panels
+from studies.common.figures import Line
+from studies.common.limits import limit_note
 from studies.common.tables import Table, number
 from studies.paper.claims import Claim, count, judged
 from studies.paper.compare import ahead
 from studies.paper.context import Context, Unit
+from studies.paper.curves import Curves, draw_curves, line_of, point_table
 from studies.paper.data import load
 from studies.paper.methods import l1_bundle, l1_svm, svm_rfe, two_layers
 from studies.paper.report import Section
@@ -87,36 +89,27 @@ def plan(context: Context, available: list[str]) -> list[Unit]:
 def present(context: Context, results: Results, available: list[str]) -> Section:
     """The five panels, a table of their points, and the claims."""
     section = Section("Image retrieval (five classes)")
-    classes: dict[str, dict[str, Line]] = {}
-    gaps: dict[str, list[float]] = {}
+    classes: Curves = {}
+    fits: dict[str, list[dict[str, Any]]] = {}
     for settings, rows in results.select("curve"):
-        method = settings["method"]
-        kept = [row for row in rows if row["n_features"] > 0]
-        line = (method, [r["n_features"] for r in kept], [r["scores"]["f1"] for r in kept])
-        classes.setdefault(IMAGE_CLASSES[settings["label"]], {})[method] = line
-        gaps.setdefault(method, []).extend(row["gap"] for row in rows if "gap" in row)
+        name, method = IMAGE_CLASSES[settings["label"]], settings["method"]
+        classes.setdefault(name, {})[method] = line_of(method, rows, "f1")
+        fits.setdefault(method, []).extend(rows)
     if not classes:
         return section
-    panels = Panels(len(classes), 3)
-    for panel, (name, lines) in enumerate(classes.items()):
-        texts = (name, "number of features", "test F1 (%)")
-        panels.lines(panel, list(lines.values()), *texts, xscale="log")
+    titles = {name: name for name in classes}
+    panels = draw_curves(classes, titles, "test F1 (%)", 3)
     section.figures = [("image_retrieval", "Test F1 over the number of instances", panels)]
-    section.tables = [summary_table(classes), point_table(classes)]
+    caption, head = "Test F1 (%) and features", ("class", "test F1")
+    points = point_table("image_retrieval", caption, head, classes, titles)
+    section.tables = [summary_table(classes), points]
     section.claims = [
         l1_claim(classes),
         rfe_l1_claim(classes),
         four_of_five_claim(classes),
-        bundle_claim(classes, gaps),
+        bundle_claim(fits["l1-bmrm-F1"]),
     ]
-    for method, values in gaps.items():
-        if not values:
-            continue
-        late = sum(gap > TOL for gap in values)
-        section.notes.append(
-            f"{method}: {late} of {len(values)} fits ended at a limit of rounds or groups with a "
-            f"certified gap above {TOL:g}; the largest is {max(values):.2f}."
-        )
+    section.notes.append(limit_note(fits))
     return section
 
 
@@ -126,7 +119,7 @@ def mean_ahead(lines: dict[str, Line], ours: str, rival: str, most: float = np.i
     return float(differences.mean()) if differences.size else None
 
 
-def summary_table(classes: dict[str, dict[str, Line]]) -> Table:
+def summary_table(classes: Curves) -> Table:
     """Mean points by which FSMulti for F1 is ahead, for each class and rival."""
     rows = [
         [
@@ -143,20 +136,8 @@ def summary_table(classes: dict[str, dict[str, Line]]) -> Table:
     return Table("image_retrieval_ahead", caption, head, rows)
 
 
-def point_table(classes: dict[str, dict[str, Line]]) -> Table:
-    """Every point of the figure."""
-    rows = [
-        [name, method, x, number(y)]
-        for name, lines in classes.items()
-        for method, xs, ys in lines.values()
-        for x, y in sorted(zip(xs, ys, strict=True))
-    ]
-    head = ("class", "method", "features", "test F1")
-    return Table("image_retrieval", "Test F1 (%) and features", head, rows, n_left=2)
-
-
 def _judge(
-    classes: dict[str, dict[str, Line]], pairs: list[tuple[str, str]], most: float = np.inf
+    classes: Curves, pairs: list[tuple[str, str]], most: float = np.inf
 ) -> tuple[list[bool], str]:
     """Whether each first method is ahead of the second, by class, and the numbers as text."""
     conditions, texts = [], []
@@ -170,7 +151,7 @@ def _judge(
     return conditions, "; ".join(texts)
 
 
-def l1_claim(classes: dict[str, dict[str, Line]]) -> Claim:
+def l1_claim(classes: Curves) -> Claim:
     """Are both FSMulti ahead of the l1-SVM with few features?"""
     pairs = [(OURS, "l1-SVM"), ("FSMulti accuracy", "l1-SVM")]
     conditions, ours = _judge(classes, pairs, FEW)
@@ -183,7 +164,7 @@ def l1_claim(classes: dict[str, dict[str, Line]]) -> Claim:
     )
 
 
-def rfe_l1_claim(classes: dict[str, dict[str, Line]]) -> Claim:
+def rfe_l1_claim(classes: Curves) -> Claim:
     """Is SVM-RFE ahead of the l1-SVM on three of five classes?"""
     conditions, ours = _judge(classes, [("SVM-RFE", "l1-SVM")])
     enough = [sum(conditions) >= 0.6 * len(conditions)] if conditions else []
@@ -196,7 +177,7 @@ def rfe_l1_claim(classes: dict[str, dict[str, Line]]) -> Claim:
     )
 
 
-def four_of_five_claim(classes: dict[str, dict[str, Line]]) -> Claim:
+def four_of_five_claim(classes: Curves) -> Claim:
     """Is FSMulti for F1 ahead of FSMulti for accuracy and of SVM-RFE on four of five classes?"""
     accuracy, first = _judge(classes, [(OURS, "FSMulti accuracy")])
     rfe, second = _judge(classes, [(OURS, "SVM-RFE")])
@@ -211,9 +192,9 @@ def four_of_five_claim(classes: dict[str, dict[str, Line]]) -> Claim:
     )
 
 
-def bundle_claim(classes: dict[str, dict[str, Line]], gaps: dict[str, list[float]]) -> Claim:
+def bundle_claim(fits: list[dict[str, Any]]) -> Claim:
     """Is l1-bmrm-F1 unstable, that is, does it end without convergence?"""
-    late = [gap > TOL for gap in gaps.get("l1-bmrm-F1", [])]
+    late = [row["gap"] > TOL for row in fits]
     return judged(
         "l1-bmrm-F1 does not converge to a relative gap of 0.1 at its limit of iterations",
         "1,000 iterations",

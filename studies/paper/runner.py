@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import multiprocessing
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from time import perf_counter
 from typing import Any
@@ -51,6 +51,17 @@ class Results:
     def values(self, task: str, **settings: Any) -> list[Any]:
         """The results alone."""
         return [result for _, result in self.select(task, **settings)]
+
+
+def found_sets(available: list[str], collect: Callable[[str], Any]) -> dict[str, Any]:
+    """``collect(data)`` of each data set that has something to show.
+
+    Parameters
+    ----------
+    available : list of str
+    collect : callable
+    """
+    return {data: found for data in available if (found := collect(data))}
 
 
 def run_units(

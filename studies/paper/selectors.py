@@ -1,13 +1,13 @@
 """Selectors of exactly k columns, and the model and threshold that follow all of them.
 
-A selector takes (X, y, ks) and returns one array of column numbers for each k. None has seen the
-test part, and none chooses a threshold.
+A selector takes (X, y, ks) and returns one :class:`Choice` for each k. None has seen the test part,
+and none chooses a threshold.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.feature_selection import chi2
@@ -16,9 +16,18 @@ from sklearn.svm import LinearSVC
 
 from scoresieve import budget_path, get_measure
 from scoresieve.baselines import FGM, L1SVM, SVMRFE
+from studies.common.limits import fit_noting_limit, limit_of
 from studies.common.thresholds import best_threshold
 
-Selector = Callable[[Any, np.ndarray, Sequence[int]], list[np.ndarray]]
+
+class Choice(NamedTuple):
+    """The columns that were selected, and the limit that ended the fit behind them, or None."""
+
+    columns: np.ndarray
+    limit: str | None = None
+
+
+Selector = Callable[[Any, np.ndarray, Sequence[int]], list[Choice]]
 
 #: C of FSMulti, the first that gives k features; accuracy sums over all rows and wants less.
 CS_F1, CS_ACCURACY = (10.0, 30.0, 100.0, 300.0), (2.0, 8.0, 32.0)
@@ -41,8 +50,8 @@ def by_measure(measure: str, Cs: Sequence[float]) -> Selector:
     With rare positives a small C has the optimum w = 0; therefore C grows until there are enough.
     """
 
-    def select(X: Any, y: np.ndarray, ks: Sequence[int]) -> list[np.ndarray]:
-        found: dict[int, np.ndarray] = {}
+    def select(X: Any, y: np.ndarray, ks: Sequence[int]) -> list[Choice]:
+        found: dict[int, Choice] = {}
         for attempt, C in enumerate(Cs, start=1):
             left = [k for k in ks if k not in found]
             if not left:
@@ -51,45 +60,53 @@ def by_measure(measure: str, Cs: Sequence[float]) -> Selector:
             for i, k in enumerate(left):
                 if path.n_features_selected[i] >= k or attempt == len(Cs):
                     weights = path.results[i].w
-                    found[k] = largest(weights, min(k, np.count_nonzero(weights)))
+                    columns = largest(weights, min(k, np.count_nonzero(weights)))
+                    found[k] = Choice(columns, limit_of(path.results[i]))
         return [found[k] for k in ks]
 
     return select
 
 
-def by_fgm(X: Any, y: np.ndarray, ks: Sequence[int]) -> list[np.ndarray]:
+def by_fgm(X: Any, y: np.ndarray, ks: Sequence[int]) -> list[Choice]:
     """The k largest weights of FGM with budget k."""
-    models = (FGM(budget=k, C=C_FGM, tol=0.01, max_groups=5).fit(X, y) for k in ks)
-    return [largest(dense_weights(model), k) for model, k in zip(models, ks, strict=True)]
+    choices = []
+    for k in ks:
+        model = FGM(budget=k, C=C_FGM, tol=0.01, max_groups=5)
+        limit = fit_noting_limit(model, X, y)
+        choices.append(Choice(largest(dense_weights(model), k), limit))
+    return choices
 
 
-def by_rfe(X: Any, y: np.ndarray, ks: Sequence[int]) -> list[np.ndarray]:
+def by_rfe(X: Any, y: np.ndarray, ks: Sequence[int]) -> list[Choice]:
     """SVM-RFE by halving, with balanced classes."""
-    return [
-        SVMRFE(n_features_to_select=k, C=C_RFE, class_weight="balanced").fit(X, y).support_
-        for k in ks
-    ]
+    choices = []
+    for k in ks:
+        model = SVMRFE(n_features_to_select=k, C=C_RFE, class_weight="balanced")
+        limit = fit_noting_limit(model, X, y)
+        choices.append(Choice(model.support_, limit))
+    return choices
 
 
-def by_l1(X: Any, y: np.ndarray, ks: Sequence[int]) -> list[np.ndarray]:
+def by_l1(X: Any, y: np.ndarray, ks: Sequence[int]) -> list[Choice]:
     """The k largest weights of the sparsest of a series of l1-SVMs that has at least k."""
     smallest = 1.0 / (2.0 * float(np.max(np.abs(X.T @ y))) + 1.0)
-    weights, C, left = [], smallest, max(ks)
+    weights, limits, C, left = [], [], smallest, max(ks)
     while len(weights) < MAX_FITS:
-        model = L1SVM(C=C, class_weight="balanced", max_iter=L1_MAX_ITER).fit(X, y)
+        model = L1SVM(C=C, class_weight="balanced", max_iter=L1_MAX_ITER)
+        limits.append(fit_noting_limit(model, X, y))
         weights.append(dense_weights(model))
         if np.count_nonzero(weights[-1]) >= left:
             break
         C *= GROWTH
     sizes = [np.count_nonzero(each) for each in weights]
     enough = [next((i for i, size in enumerate(sizes) if size >= k), -1) for k in ks]
-    return [largest(weights[i], k) for i, k in zip(enough, ks, strict=True)]
+    return [Choice(largest(weights[i], k), limits[i]) for i, k in zip(enough, ks, strict=True)]
 
 
-def by_chi2(X: Any, y: np.ndarray, ks: Sequence[int]) -> list[np.ndarray]:
+def by_chi2(X: Any, y: np.ndarray, ks: Sequence[int]) -> list[Choice]:
     """The k largest chi2 statistics: a filter, for scale."""
     statistics = np.nan_to_num(chi2(X, y)[0], nan=0.0)
-    return [largest(statistics, k) for k in ks]
+    return [Choice(largest(statistics, k)) for k in ks]
 
 
 def dense_weights(model: Any) -> np.ndarray:

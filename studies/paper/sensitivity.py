@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from studies.common.figures import Panels
+from studies.common.figures import Line, Panels
+from studies.common.limits import limit_note
 from studies.common.tables import Table, number
 from studies.paper.claims import Claim, count, judged
 from studies.paper.context import Context, Unit
@@ -86,18 +87,21 @@ def present(context: Context, results: Results, available: list[str]) -> Section
         slope_claim(trends, curves),
         small_C_claim(trends),
     ]
-    worst = max(row["gap"] for rows in curves.values() for row in rows)
-    open_gaps = sum(row["gap"] > TOL for rows in curves.values() for row in rows)
-    n_fits = sum(len(rows) for rows in curves.values())
-    section.notes.append(
-        f"{open_gaps} of {n_fits} fits ended at their limit of rounds with a certified gap above "
-        f"{TOL:g}; the largest is {worst:.2f}."
-    )
-    section.notes.append(
+    section.notes += [
+        limit_note(fits_by_measure(curves)),
         "A group of the two-layer algorithm, which the paper ran, has at most B features: with as "
-        "many groups for every B its number of features grows like B. That of the optimum need not."
-    )
+        "many groups for every B its number of features grows like B. That of the optimum need "
+        "not.",
+    ]
     return section
+
+
+def fits_by_measure(curves: dict) -> dict[str, list[dict[str, Any]]]:
+    """All rows of each measure that was trained for."""
+    fits: dict[str, list[dict[str, Any]]] = {}
+    for (measure, _), rows in curves.items():
+        fits.setdefault(f"FSMulti {MEASURES[measure]}", []).extend(rows)
+    return fits
 
 
 def linear_trend(rows: list[dict[str, Any]]) -> dict[str, float]:
@@ -122,11 +126,12 @@ def score_table(curves: dict) -> Table:
             row["n_features"],
             number(row["gap"], 3),
             row["rounds"],
+            row["limit"],
         ]
         for (measure, c), path in curves.items()
         for row in path
     ]
-    head = ("trained for", "C / n", "B", "test score", "features", "gap", "rounds")
+    head = ("trained for", "C / n", "B", "test score", "features", "gap", "rounds", "ended at")
     return Table("sensitivity", "Test score of the measure trained for, over C and B", head, rows)
 
 
@@ -154,9 +159,10 @@ def draw(curves: dict) -> Panels:
         for (trained, c), rows in curves.items():
             if trained == measure:
                 budgets = [row["budget"] for row in rows]
-                label = f"C = {c:g} n"
-                scores.append((label, budgets, [row["scores"][measure] for row in rows]))
-                counts.append((label, budgets, [row["n_features"] for row in rows]))
+                label, limits = f"C = {c:g} n", [row["limit"] for row in rows]
+                values = [row["scores"][measure] for row in rows]
+                scores.append(Line(label, budgets, values, limits))
+                counts.append(Line(label, budgets, [row["n_features"] for row in rows], limits))
         panels.lines(column, scores, f"trained for {name}", "B", f"test {name} (%)")
         panels.lines(2 + column, counts, f"trained for {name}", "B", "features")
     return panels
@@ -229,7 +235,7 @@ def linear_claim(trends: dict) -> Claim:
 
 def slope_claim(trends: dict, curves: dict) -> Claim:
     """Is the slope the same for all C of at least 10 n?"""
-    late = [row["gap"] > TOL for (_, c), rows in curves.items() if c >= 10 for row in rows]
+    late = [row["limit"] is not None for (_, c), rows in curves.items() if c >= 10 for row in rows]
     conditions, texts = [], []
     for measure, name in MEASURES.items():
         slopes = [
@@ -244,7 +250,7 @@ def slope_claim(trends: dict, curves: dict) -> Claim:
         "slopes, " + "; ".join(texts),
         conditions,
         f"within {100 * SAME_SLOPE:g} % for {count(conditions, 'measures')}, but "
-        f"{count(late, 'fits')} behind it did not reach their gap; table sensitivity_trend",
+        f"{count(late, 'fits')} behind it ended at a limit; table sensitivity_trend",
     )
 
 

@@ -14,6 +14,7 @@ import numpy as np
 from matplotlib.colors import ListedColormap
 
 from studies.common.figures import COLOURS, Panels
+from studies.common.limits import MARK, limit_note, marked
 from studies.common.tables import Table, number
 from studies.paper.accuracy_features import BUDGETS, C_PAPER, QUICK_BUDGETS, TITLES
 from studies.paper.claims import Claim, count, judged
@@ -21,7 +22,7 @@ from studies.paper.context import Context, Unit
 from studies.paper.data import load
 from studies.paper.methods import fs_multi
 from studies.paper.report import Section
-from studies.paper.runner import Results
+from studies.paper.runner import Results, found_sets
 
 DATASETS = ("news20_binary", "url")
 TOL, MAX_ITER = 0.02, 300
@@ -55,14 +56,18 @@ def plan(context: Context, available: list[str]) -> list[Unit]:
 def present(context: Context, results: Results, available: list[str]) -> Section:
     """The paper's picture, the shares, and the claims."""
     section = Section("Which features are selected as B grows (News20.binary, URL subset)")
-    sets = {data: results.values("fit", data=data) for data in available}
-    sets = {data: rows for data, rows in sets.items() if rows}
+    sets = found_sets(available, lambda data: results.values("fit", data=data))
     if not sets:
         return section
     shares = {data: nested_shares(rows) for data, rows in sets.items()}
     section.tables = [share_table(sets, shares)]
     section.figures = [
-        ("sparsity", "Features that are selected at each B, in the order of appearance", draw(sets))
+        (
+            "sparsity",
+            "Features that are selected at each B, in the order of appearance; "
+            f"{MARK} marks a B whose fit ended at a limit",
+            draw(sets),
+        )
     ]
     section.claims = [
         growth_claim(sets),
@@ -70,8 +75,8 @@ def present(context: Context, results: Results, available: list[str]) -> Section
         lost_claim(shares),
         monotonic_claim(shares),
     ]
-    worst = max(row["gap"] for rows in sets.values() for row in rows)
-    section.notes.append(f"Largest certified gap {worst:.3f}; {TOL:g} was asked for.")
+    fits = {TITLES[data]: rows for data, rows in sets.items()}
+    section.notes.append(f"{limit_note(fits)} A gap of {TOL:g} was asked for.")
     return section
 
 
@@ -89,11 +94,11 @@ def share_table(sets: dict[str, list[dict[str, Any]]], shares: dict[str, list[fl
         for row, share in zip(fits, [*shares[data], None], strict=True):
             support = set(row["support"])
             in_last = len(support & last) / len(support) if support else None
-            rows.append(
-                [TITLES[data], row["budget"], row["n_features"], number(share), number(in_last)]
-            )
+            cells = [TITLES[data], row["budget"], row["n_features"], number(share)]
+            rows.append([*cells, number(in_last), row["limit"]])
     head = ("data", "B", "features", "share that stays at the next B", "share also at the last B")
-    return Table("sparsity", "Nested selections of FSMulti for accuracy", head, rows)
+    caption = "Nested selections of FSMulti for accuracy"
+    return Table("sparsity", caption, (*head, "ended at"), rows)
 
 
 def draw(sets: dict[str, list[dict[str, Any]]]) -> Panels:
@@ -109,7 +114,8 @@ def draw(sets: dict[str, list[dict[str, Any]]]) -> Panels:
         axes.imshow(
             picture, cmap=colours, vmin=0, vmax=len(COLOURS), aspect="auto", interpolation="nearest"
         )
-        axes.set_yticks(range(len(rows)), [row["budget"] for row in rows])
+        budgets = [marked(f"{row['budget']}", [row["limit"]]) for row in rows]
+        axes.set_yticks(range(len(rows)), budgets)
         axes.grid(visible=False)
         axes.set(title=TITLES[data], xlabel="feature, in the order of appearance", ylabel="B")
     return panels

@@ -10,22 +10,23 @@ from __future__ import annotations
 import os
 import platform
 from collections.abc import Callable, Iterator
-from time import perf_counter
 from typing import Any
 
 import numpy as np
 
+from scoresieve import MeasureSVC
 from scoresieve.baselines import FGM, L1SVM, SVMRFE, FSMulti, L1BundleSVM
-from scoresieve.estimators import MeasureSVC
-from scoresieve.measures.scales import C_from_paper
+from scoresieve.measures import C_from_paper
 from studies.common.figures import Line, Panels
+from studies.common.limits import MARK_MEANS, fit_noting_limit, limit_note, marked
 from studies.common.tables import Table, number
+from studies.common.timing import timed
 from studies.paper.claims import Claim, count, judged
 from studies.paper.context import Context, Unit
 from studies.paper.data import load
 from studies.paper.methods import C_FGM, C_RFE
 from studies.paper.report import Section
-from studies.paper.runner import Results
+from studies.paper.runner import Results, found_sets
 
 DATASETS = ("news20_binary", "image")
 JOBS = 1
@@ -47,6 +48,10 @@ GRIDS = {
     "l1-bmrm-F1": [0.02, 0.2, 2.0],
 }
 COSTS = {TWO_LAYERS: 25, BUNDLE: 15, "FGM": 10, "SVM-RFE": 15, "l1-SVM": 10, "l1-bmrm-F1": 20}
+
+#: (settings, result) of each fit, and those of each data set.
+Found = list[tuple[dict[str, Any], dict[str, Any]]]
+Sets = dict[str, Found]
 
 
 def estimator(method: str, value: float, C: float, seconds: float) -> Any:
@@ -70,16 +75,12 @@ def measure(
     split = load(context, data)
     y, _ = split.labels(label)
     model = estimator(method, value, C_from_paper(c, y, "f1"), seconds)
-    begin = perf_counter()
-    model.fit(split.X, y)
-    spent = perf_counter() - begin
-    gap = float(model.dual_gap_[0]) if hasattr(model, "dual_gap_") else None
-    late = method in (TWO_LAYERS, BUNDLE, "l1-bmrm-F1") and gap is not None and gap > TOL
+    spent, limit = timed(lambda: fit_noting_limit(model, split.X, y))
     return {
         "seconds": spent,
         "n_features": int(model.n_features_selected_),
-        "gap": gap,
-        "late": bool(late),
+        "gap": float(model.dual_gap_[0]) if hasattr(model, "dual_gap_") else None,
+        "limit": limit,
         "cores": os.cpu_count(),
         "processor": platform.machine(),
     }
@@ -113,8 +114,7 @@ def plan(context: Context, available: list[str]) -> list[Unit]:
 def present(context: Context, results: Results, available: list[str]) -> Section:
     """The paper's two panels, a table, and the claims."""
     section = Section("Training time (News20.binary, Image)")
-    sets = {data: results.select("measure", data=data) for data in available}
-    sets = {data: found for data, found in sets.items() if found}
+    sets = found_sets(available, lambda data: results.select("measure", data=data))
     if not sets:
         return section
     panels = Panels(len(sets))
@@ -132,6 +132,7 @@ def present(context: Context, results: Results, available: list[str]) -> Section
         solver_claim(sets),
     ]
     section.notes += [
+        limit_note(fits_by_method(sets)),
         f"Limit {QUICK_SECONDS if context.quick else MAX_SECONDS:g} s a fit; liblinear itself has "
         "no such limit. Seconds depend on the machine and on what else it does, ratios less so.",
         "The paper's FSMulti was MATLAB with Mosek; here both layers are Python with Clarabel.",
@@ -139,18 +140,23 @@ def present(context: Context, results: Results, available: list[str]) -> Section
     return section
 
 
-def lines_of(found: list[tuple[dict[str, Any], dict[str, Any]]]) -> Iterator[Line]:
-    """(method, features, seconds), sorted by features."""
+def fits_by_method(sets: Sets) -> dict[str, list[dict[str, Any]]]:
+    """The results of each method on all data sets."""
+    every = [fit for found in sets.values() for fit in found]
+    return {method: [r for s, r in every if s["method"] == method] for method in GRIDS}
+
+
+def lines_of(found: Found) -> Iterator[Line]:
+    """Seconds over features of each method, sorted by features."""
     for method in GRIDS:
-        points = sorted(
-            (result["n_features"], result["seconds"])
-            for settings, result in found
-            if settings["method"] == method and result["n_features"] > 0
+        fits = [r for s, r in found if s["method"] == method and r["n_features"] > 0]
+        fits.sort(key=lambda fit: (fit["n_features"], fit["seconds"]))
+        yield Line(
+            method, *([fit[key] for fit in fits] for key in ("n_features", "seconds", "limit"))
         )
-        yield method, [x for x, _ in points], [y for _, y in points]
 
 
-def time_table(sets: dict[str, list[tuple[dict[str, Any], dict[str, Any]]]]) -> Table:
+def time_table(sets: Sets) -> Table:
     """One row for each fit."""
     rows = [
         [
@@ -160,16 +166,16 @@ def time_table(sets: dict[str, list[tuple[dict[str, Any], dict[str, Any]]]]) -> 
             result["n_features"],
             number(result["seconds"]),
             number(result["gap"], 3),
-            "no" if result["late"] else "",
+            result["limit"],
         ]
         for data, found in sets.items()
         for settings, result in found
     ]
-    head = ("data", "method", "B, k or C", "features", "seconds", "gap", "converged")
+    head = ("data", "method", "B, k or C", "features", "seconds", "gap", "ended at")
     return Table("training_time", "Seconds of one fit", head, rows, n_left=2)
 
 
-def medians(found: list[tuple[dict[str, Any], dict[str, Any]]]) -> dict[str, float]:
+def medians(found: Found) -> dict[str, float]:
     """The median seconds of each method, over its fits that selected something."""
     times = {
         method: [r["seconds"] for s, r in found if s["method"] == method and r["n_features"] > 0]
@@ -178,9 +184,7 @@ def medians(found: list[tuple[dict[str, Any], dict[str, Any]]]) -> dict[str, flo
     return {method: float(np.median(values)) for method, values in times.items() if values}
 
 
-def slower_claim(
-    sets: dict[str, list[tuple[dict[str, Any], dict[str, Any]]]], rival: str, *, slower: bool
-) -> Claim:
+def slower_claim(sets: Sets, rival: str, *, slower: bool) -> Claim:
     """Is the two-layer algorithm slower, or at least twice as fast, in the median?"""
     conditions, texts = [], []
     for data, found in sets.items():
@@ -189,26 +193,26 @@ def slower_claim(
             continue
         ours, theirs = times[TWO_LAYERS], times[rival]
         conditions.append(ours > theirs if slower else MUCH * ours <= theirs)
-        late = any(r["late"] for s, r in found if s["method"] in (TWO_LAYERS, rival))
+        ends = {m: [r["limit"] for s, r in found if s["method"] == m] for m in times}
         texts.append(
-            f"{TITLES[data]} {ours:.1f} s against {theirs:.1f} s"
-            + (" (some at the limit)" if late else "")
+            f"{TITLES[data]} {marked(f'{ours:.1f} s', ends[TWO_LAYERS])} against "
+            f"{marked(f'{theirs:.1f} s', ends[rival])}"
         )
     word = "slower than" if slower else "much faster than"
     return judged(
         f"the two-layer algorithm is {word} {rival}",
         "no number in the text",
-        "median over the grid: " + ("; ".join(texts) or "no model with features"),
+        f"median over the grid ({MARK_MEANS}): {'; '.join(texts) or 'no model with features'}",
         conditions,
         f"{'slower' if slower else f'at least {MUCH:g} times faster'} on "
         f"{count(conditions, 'sets')}; table training_time",
     )
 
 
-def bundle_claim(sets: dict[str, list[tuple[dict[str, Any], dict[str, Any]]]]) -> Claim:
+def bundle_claim(sets: Sets) -> Claim:
     """Does l1-bmrm-F1 fail to converge on Image?"""
     text = "Image: l1-bmrm-F1 does not reach a relative gap of 0.1"
-    late = [r["late"] for s, r in sets.get("image", []) if s["method"] == "l1-bmrm-F1"]
+    late = [r["gap"] > TOL for s, r in sets.get("image", []) if s["method"] == "l1-bmrm-F1"]
     if not late:
         return judged(text, "1,000 iterations", "no Image", [], "Image is missing")
     return judged(
@@ -220,7 +224,7 @@ def bundle_claim(sets: dict[str, list[tuple[dict[str, Any], dict[str, Any]]]]) -
     )
 
 
-def solver_claim(sets: dict[str, list[tuple[dict[str, Any], dict[str, Any]]]]) -> Claim:
+def solver_claim(sets: Sets) -> Claim:
     """Does the bundle method reach the gap where the two-layer algorithm does not, or is later?"""
     conditions, texts = [], []
     for data, found in sets.items():

@@ -8,20 +8,21 @@ is trained for all, and the threshold with the best F1 on out-of-fold training s
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
-from studies.common.figures import Panels
+from studies.common.limits import MARK_MEANS, limit_note
 from studies.common.tables import Table
 from studies.paper.claims import Claim, count, judged
+from studies.paper.class_fits import ClassFits
 from studies.paper.compare import p_value
 from studies.paper.context import Context, Unit
+from studies.paper.curves import draw_curves
 from studies.paper.data import load
 from studies.paper.documents import classes_of
 from studies.paper.documents_show import TITLES
 from studies.paper.report import Section
-from studies.paper.runner import Results
+from studies.paper.runner import Results, found_sets
 from studies.paper.selectors import SELECTORS, tuned_f1
 
 DATASETS = ("news20", "reuters120", "sector12")
@@ -39,10 +40,10 @@ def select_and_tune(
     y, y_test = split.labels(label)
     rows = []
     for method, select in SELECTORS.items():
-        for k, columns in zip(ks, select(split.X, y, ks), strict=True):
+        for k, (columns, limit) in zip(ks, select(split.X, y, ks), strict=True):
             score = tuned_f1(split.X, y, split.X_test, y_test, columns, seed)
-            row = {"method": method, "k": k, "n_features": int(columns.size), "f1": score}
-            rows.append(row)
+            row = {"method": method, "k": k, "n_features": int(columns.size), "limit": limit}
+            rows.append(row | {"scores": {"f1": score}})
     return rows
 
 
@@ -59,81 +60,80 @@ def plan(context: Context, available: list[str]) -> list[Unit]:
     ]
 
 
+@dataclass(frozen=True, eq=False)
+class Found:
+    """What was found on one data set: fits by selector, a column for each of ``ks``."""
+
+    ks: list[int]
+    fits: dict[str, ClassFits]
+
+
+def collect(results: Results, data: str) -> Found | None:
+    """The fits of one data set, class by class; None if there are none."""
+    classes = results.select("select_and_tune", data=data)
+    if not classes:
+        return None
+    fits = {
+        method: ClassFits.of(
+            [[row for row in rows if row["method"] == method] for _, rows in classes], "f1"
+        )
+        for method in SELECTORS
+    }
+    return Found(classes[0][0]["ks"], fits)
+
+
 def present(context: Context, results: Results, available: list[str]) -> Section:
     """A table of macro F1, a figure, and one claim for each data set."""
     section = Section("What the paper misses: the same threshold tuning for every selector")
-    sets = {data: collect(results, data) for data in available}
-    sets = {data: found for data, found in sets.items() if found}
+    sets = found_sets(available, lambda data: collect(results, data))
     if not sets:
         return section
     section.tables = [macro_table(sets)]
-    panels = Panels(len(sets), 3)
-    for panel, (data, found) in enumerate(sets.items()):
-        lines = [
-            (method, list(scores), [float(np.mean(values)) for values in scores.values()])
-            for method, scores in found.items()
-        ]
-        texts = (TITLES[data], "number of features", "macro test F1 (%)")
-        panels.lines(panel, lines, *texts, xscale="log")
+    curves = {
+        data: {method: fits.line(method, found.ks) for method, fits in found.fits.items()}
+        for data, found in sets.items()
+    }
+    panels = draw_curves(curves, TITLES, "macro test F1 (%)", 3)
     caption = "Macro test F1 with the same model and threshold tuning for every selector"
     section.figures = [("tuned_thresholds", caption, panels)]
     section.claims = [claim(data, found) for data, found in sets.items()]
-    section.notes.append(
+    every = [row for rows in results.values("select_and_tune") for row in rows]
+    section.notes += [
+        limit_note({m: [row for row in every if row["method"] == m] for m in SELECTORS}),
         "The final model is LinearSVC (squared hinge, C = 1, balanced, with an intercept) on the k "
         "columns; the threshold has the best F1 on scores of 5 stratified folds of the training "
         "part. In brackets: classes won and lost against FSMulti for F1; a star marks a paired "
-        "t-test over classes with p < 0.05."
-    )
+        "t-test over classes with p < 0.05.",
+    ]
     return section
 
 
-def collect(results: Results, data: str) -> dict[str, dict[int, np.ndarray]]:
-    """F1 of each class by method and k."""
-    found: dict[str, dict[int, list[float]]] = {}
-    for rows in results.values("select_and_tune", data=data):
-        for row in rows:
-            found.setdefault(row["method"], {}).setdefault(row["k"], []).append(row["f1"])
-    return {
-        method: {k: np.array(values) for k, values in scores.items()}
-        for method, scores in found.items()
-    }
-
-
-def macro_table(sets: dict[str, dict[str, dict[int, np.ndarray]]]) -> Table:
+def macro_table(sets: dict[str, Found]) -> Table:
     """One row for each data set and selector, one column for each k."""
     rows, ks = [], []
     for data, found in sets.items():
-        ks = list(found[OURS])
-        n_classes = found[OURS][ks[0]].size
-        for method, scores in found.items():
-            cells = []
-            for k in ks:
-                text = f"{scores[k].mean():.2f}"
-                if method != OURS:
-                    won, lost = (
-                        np.sum(scores[k] > found[OURS][k]),
-                        np.sum(scores[k] < found[OURS][k]),
-                    )
-                    star = "*" if p_value(scores[k], found[OURS][k]) < 0.05 else ""
-                    text += f" ({won}/{lost}){star}"
-                cells.append(text)
-            rows.append([f"{TITLES[data]}, {n_classes} classes", method, *cells])
+        ks, ours = found.ks, found.fits[OURS]
+        title = f"{TITLES[data]}, {ours.scores.shape[0]} classes"
+        for method, fits in found.fits.items():
+            at = [(fits.at(i), ours.at(i)) for i in range(len(ks))]
+            cells = [each.macro() if method == OURS else each.against(own) for each, own in at]
+            rows.append([title, method, *cells])
     head = ("data", "selector", *(f"k = {k}" for k in ks))
     caption = "Macro test F1 (%) at exactly k features, one model and threshold rule for all"
-    return Table("tuned_thresholds", caption, head, rows, n_left=2)
+    return Table("tuned_thresholds", f"{caption}; {MARK_MEANS}", head, rows, n_left=2)
 
 
-def claim(data: str, found: dict[str, dict[int, np.ndarray]]) -> Claim:
+def claim(data: str, found: Found) -> Claim:
     """Is FSMulti for F1 the best selector when all have the same threshold tuning?"""
-    ours, best, texts = found[OURS], [], []
-    for k, scores in ours.items():
-        rivals = {method: each[k].mean() for method, each in found.items() if method != OURS}
-        strongest = max(rivals, key=rivals.get)
-        best.append(bool(scores.mean() >= rivals[strongest]))
-        mark = "*" if p_value(scores, found[strongest][k]) < 0.05 else ""
-        texts.append(
-            f"k = {k}: {scores.mean():.1f}, best rival {strongest} {rivals[strongest]:.1f}{mark}"
-        )
+    best, texts = [], []
+    for i, k in enumerate(found.ks):
+        scores = {method: fits.at(i).scores for method, fits in found.fits.items()}
+        ours = scores.pop(OURS)
+        strongest = max(scores, key=lambda method: scores[method].mean())
+        rival = scores[strongest]
+        best.append(bool(ours.mean() >= rival.mean()))
+        star = "*" if p_value(ours, rival) < 0.05 else ""
+        texts.append(f"k = {k}: {ours.mean():.1f}, best rival {strongest} {rival.mean():.1f}{star}")
     return judged(
         f"{TITLES[data]}: optimising F1 selects better features for F1 (implied by the paper, not "
         "tested)",

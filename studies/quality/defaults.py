@@ -2,8 +2,8 @@
 
 One-vs-rest F1 at the threshold as trained, on classes spread over the sorted class sizes of
 News20, Reuters-120 and industry-sector-12, and on dexter's validation part. For each C and scaling:
-the mean F1, on how many classes it is within a point of the best C of the grid, and how many models
-are empty. Then, at one C and scaling, the same for tolerances.
+the mean F1, on how many classes it is within a point of the best C of the grid, how many models are
+empty, and how many fits ended at a limit. Then, at one C and scaling, the same for tolerances.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from joblib import Parallel, delayed
 
 from scoresieve import get_measure, solve
 from studies.common.data import Split, load
+from studies.common.limits import limit_of
 from studies.common.options import finish, folder_of, make_parser, start
 from studies.common.progress import log
 from studies.common.tables import print_note, print_table
@@ -91,6 +92,7 @@ def measure_task(
                 "f1": 100.0 * get_measure("f1").score(y_test, scores),
                 "features": int(fit.support.size),
                 "gap": fit.gap,
+                "limit": limit_of(fit),
                 "seconds": seconds,
             }
         )
@@ -114,6 +116,7 @@ def summarise(rows: list[dict[str, Any]], vary: str, values: tuple[float, ...]) 
                 f"{np.mean([row['f1'] for row in at]):.1f}",
                 f"{near} of {len(at)}",
                 sum(row["features"] == 0 for row in at),
+                sum(row["limit"] is not None for row in at),
                 f"{np.median([row['features'] for row in at]):.0f}",
                 f"{np.median([row['seconds'] for row in at]):.2f}",
             ]
@@ -131,7 +134,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     wanted = settings(args)
     parts = Parallel(n_jobs=args.jobs)(delayed(measure_task)(*task, wanted) for task in tasks(args))
     rows = [row for part in parts for row in part]
-    head = ["mean F1", "within a point of the best", "empty", "features", "s"]
+    head = ["mean F1", "within a point of the best", "empty", "at a limit", "features", "s"]
     for budget in BUDGETS:
         mine = [row for row in rows if row["budget"] == budget]
         for scaling in SCALINGS:

@@ -24,6 +24,7 @@ from threadpoolctl import threadpool_limits
 from scoresieve.baselines import MILES, MeanInstanceSVM
 from scoresieve.mil import BagMeasureSVCCV, Bags
 from studies.common.bags import load_bags
+from studies.common.limits import fit_noting_limit, tally
 from studies.common.options import add_state_options, finish, folder_of, make_parser, start
 from studies.common.saved_runs import run_saved
 from studies.common.tables import print_note, print_table
@@ -69,7 +70,7 @@ def one_fold(
     with threadpool_limits(limits=1), warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         warnings.filterwarnings("ignore", message=".*the model has no", category=UserWarning)
-        seconds, _ = timed(lambda: model.fit(bags[train], y[train]))
+        seconds, limit = timed(lambda: fit_noting_limit(model, bags[train], y[train]))
     best = getattr(model, "best_estimator_", model)
     return [
         {
@@ -81,6 +82,7 @@ def one_fold(
             "chosen": {key: str(value) for key, value in model.best_params_.items()},
             "n_instances": getattr(best, "n_instances_selected_", None),
             "seconds": seconds,
+            "limit": limit,
         }
     ]
 
@@ -117,6 +119,7 @@ def summarise(rows: list[dict], y: np.ndarray) -> dict[str, Any]:
         "f1_sd": float(np.std(scores)),
         "median_instances": float(np.median(sizes)) if sizes else None,
         "seconds_a_fold": float(np.mean([row["seconds"] for row in rows])),
+        "at_a_limit": tally(row["limit"] for row in rows),
     }
 
 
@@ -137,12 +140,14 @@ def report(rows: list[dict], data: dict[str, tuple[Bags, np.ndarray]], methods: 
                     f"{found['f1']:.1f} ± {found['f1_sd']:.1f}",
                     "" if size is None else f"{size:.0f}",
                     f"{found['seconds_a_fold']:.1f}",
+                    found["at_a_limit"],
                 ]
             )
         table += [
-            [f"published: {source}", f"{value}", "", "", ""] for value, source in PUBLISHED[name]
+            [f"published: {source}", f"{value}", *[""] * 4] for value, source in PUBLISHED[name]
         ]
-        print_table(["method", "accuracy, %", "F1, %", "instances", "s a fold"], table)
+        head = ["method", "accuracy, %", "F1, %", "instances", "s a fold", "at a limit"]
+        print_table(head, table)
     return results
 
 

@@ -21,6 +21,7 @@ from threadpoolctl import threadpool_limits
 
 from scoresieve.mil import BagMeasureSVC, Bags
 from studies.common.bags import IMAGE_CLASSES, load_bags, load_image
+from studies.common.limits import fit_noting_limit
 from studies.common.options import add_state_options, finish, folder_of, make_parser, start
 from studies.common.saved_runs import run_saved
 from studies.common.tables import print_note, print_table
@@ -44,18 +45,20 @@ def problems(args: argparse.Namespace) -> Iterator[tuple[str, Bags, np.ndarray]]
 
 def score(name: str, bags: Bags, y: np.ndarray, form: str, C: float) -> list[dict[str, Any]]:
     """Mean held-out F1, and the number of instances, over three folds."""
-    scores, sizes = [], []
+    scores, sizes, limits = [], [], []
     model = BagMeasureSVC("f1", C=C, **FORMS[form])
     folds = StratifiedKFold(3, shuffle=True, random_state=0)
     with threadpool_limits(limits=1), warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         warnings.filterwarnings("ignore", message=".*the model has no", category=UserWarning)
         for train, test in folds.split(np.zeros(len(y)), y):
-            fitted = clone(model).fit(bags[train], y[train])
+            fitted = clone(model)
+            limits.append(fit_noting_limit(fitted, bags[train], y[train]))
             scores.append(100.0 * fitted.score(bags[test], y[test]))
             sizes.append(fitted.n_instances_selected_)
     row = {"task": name, "form": form, "C": C, "f1": float(np.mean(scores))}
-    return [row | {"n_instances": float(np.mean(sizes)), "n_empty": int(sizes.count(0))}]
+    row |= {"n_instances": float(np.mean(sizes)), "n_empty": int(sizes.count(0))}
+    return [row | {"n_limited": sum(limit is not None for limit in limits)}]
 
 
 def report(rows: list[dict[str, Any]], form: str) -> None:
@@ -70,9 +73,9 @@ def report(rows: list[dict[str, Any]], form: str) -> None:
         for name in names
     ]
     near = [sum(found[name, C]["f1"] >= best[name] - NEAR for name in names) for C in GRID]
-    empty = [sum(found[name, C]["n_empty"] for name in names) for C in GRID]
     table.append([f"within {NEAR:g} point of the best", *(f"{n} of {len(names)}" for n in near)])
-    table.append(["empty models", *map(str, empty)])
+    for text, field in (("empty models", "n_empty"), ("fits at a limit", "n_limited")):
+        table.append([text, *(sum(found[name, C][field] for name in names) for C in GRID)])
     print_table(["task", *(f"C = {C:g}" for C in GRID)], table)
 
 

@@ -25,6 +25,7 @@ from scoresieve.baselines import L1SVM, SVMRFE, FSMulti, L1BundleSVM
 from scoresieve.measures.scales import C_from_paper
 from scoresieve.mil import MILESEmbedding
 from studies.common.bags import IMAGE_CLASSES, BagSplit, load_image
+from studies.common.limits import MARK, fit_noting_limit, marked, tally
 from studies.common.options import (
     add_state_options,
     finish,
@@ -112,8 +113,8 @@ def fit_one(task: Task, method: str, setting: float, intercept: bool, max_time: 
         warnings.filterwarnings(
             "ignore", message=".*the model has no features", category=UserWarning
         )
-        seconds, _ = timed(lambda: model.fit(task.X, task.y))
-        return [{"setting": setting, "seconds": seconds, **task.row(model)}]
+        seconds, limit = timed(lambda: fit_noting_limit(model, task.X, task.y))
+        return [{"setting": setting, "seconds": seconds, "limit": limit, **task.row(model)}]
 
 
 def fit_rfe(task: Task, intercept: bool) -> list:
@@ -123,12 +124,13 @@ def fit_rfe(task: Task, intercept: bool) -> list:
     with threadpool_limits(limits=1), warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         first = SVMRFE(n_features_to_select=RFE_STOP, **settings)
-        shared, _ = timed(lambda: first.fit(task.X, task.y))
+        shared, limit = timed(lambda: fit_noting_limit(first, task.X, task.y))
         columns = first.support_
         for k in SETTINGS[RFE]:
-            model = SVMRFE(n_features_to_select=k, **settings)
-            seconds, _ = timed(lambda model=model: model.fit(task.X[:, columns], task.y))
-            rows.append({"setting": k, "seconds": shared + seconds, **task.row(model, columns)})
+            model, X = SVMRFE(n_features_to_select=k, **settings), task.X[:, columns]
+            seconds, own = timed(lambda model=model, X=X: fit_noting_limit(model, X, task.y))
+            row = {"setting": k, "seconds": shared + seconds, "limit": limit or own}
+            rows.append(row | task.row(model, columns))
     return rows
 
 
@@ -187,8 +189,9 @@ def report(rows: list[dict], classes: list[str], intercept: bool, field: str) ->
 
 
 def detail(rows: list[dict], classes: list[str], intercept: bool) -> None:
-    """Number of instances and test F1 of every model."""
+    """Number of instances and test F1 of every model, marked where its fit ended at a limit."""
     print(f"### Every model, {'with' if intercept else 'without'} intercept: instances:F1\n")
+    limits: dict[str, list] = {}
     table = []
     for method in METHODS:
         cells = []
@@ -198,11 +201,21 @@ def detail(rows: list[dict], classes: list[str], intercept: bool) -> None:
                 for row in rows
                 if (row["method"], row["class"], row["intercept"]) == (method, name, intercept)
             ]
-            points = sorted((row["n_instances"], row["test_f1"]) for row in of_class)
-            cells.append(" ".join(f"{n}:{f1:.0f}" for n, f1 in points if n < 120))
+            of_class.sort(key=lambda row: (row["n_instances"], row["test_f1"]))
+            limits.setdefault(method, []).extend(row["limit"] for row in of_class)
+            shown = [row for row in of_class if row["n_instances"] < 120]
+            cells.append(" ".join(map(point_text, shown)))
         if any(cells):
             table.append([method, *cells])
     print_table(["method", *classes], table, n_left=1 + len(classes))
+    counts = [f"{method} {tally(each)}" for method, each in limits.items() if each]
+    print_note(f"{MARK} marks fits that ended at a limit: {'; '.join(counts)}.")
+    print()
+
+
+def point_text(row: dict[str, Any]) -> str:
+    """``instances:F1``, marked if the fit ended at a limit."""
+    return marked(f"{row['n_instances']}:{row['test_f1']:.0f}", [row["limit"]])
 
 
 def draw(rows: list[dict], classes: list[str], intercept: bool, path: Path) -> None:

@@ -22,6 +22,7 @@ from sklearn.metrics import accuracy_score
 from scoresieve import BudgetClassifier
 from scoresieve.baselines import FGM
 from studies.common.data import Split, load
+from studies.common.limits import fit_noting_limit, limit_note, limit_of
 from studies.common.options import finish, folder_of, make_parser, start
 from studies.common.progress import log
 from studies.common.tables import pass_or_fail, print_note, print_table
@@ -64,6 +65,7 @@ def compare(split: Split, loss: str, budget: int, C: float, n_repeats: int) -> d
         "all_seconds": ours,
         "n_features": n_features,
         "status": model.status_[0].name,
+        "limit": limit_of(model),
         "primal": float(model.primal_[0]),
         "dual": float(model.dual_[0]),
         "certified_gap": check.gap,
@@ -96,8 +98,8 @@ def fgm_row(split: Split, budget: int, C: float, primal: float) -> dict[str, Any
     )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        total, _ = timed(lambda: model.fit(split.X, split.y))
-    log(f"FGM B = {budget}, C = {C:g}: {total:.1f} s, {model.stopped_by_[0]}")
+        total, limit = timed(lambda: fit_noting_limit(model, split.X, split.y))
+    log(f"FGM B = {budget}, C = {C:g}: {total:.1f} s, ended at {limit or 'its gap'}")
     rounds = model.history_[0]
 
     def first(reached: Callable[[Any], bool]) -> float | None:
@@ -110,6 +112,7 @@ def fgm_row(split: Split, budget: int, C: float, primal: float) -> dict[str, Any
         "primal": float(model.primal_[0]),
         "gap": float(model.dual_gap_[0]),
         "n_features": model.n_features_selected_,
+        "limit": limit,
     }
 
 
@@ -172,6 +175,8 @@ def targets(results: list[dict[str, Any]]) -> None:
     )
     certified = all(row["certified_gap"] <= TOL for row in results)
     print_note(f"Every gap certified within {TOL:g}: {pass_or_fail(certified)}.")
+    fits = {"ours": results, "FGM": [row["fgm"] for row in results if "fgm" in row]}
+    print_note(limit_note(fits))
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -96,7 +96,9 @@ def test_selectors_return_k_columns_and_the_telling_one(context):
     split = load(context, "news20_binary")
     y, y_test = split.labels(1)
     for select in (selectors.by_chi2, selectors.by_l1):
-        one, five = select(split.X, y, [1, 5])
+        choices = select(split.X, y, [1, 5])
+        assert [choice.limit for choice in choices] == [None, None]
+        one, five = (choice.columns for choice in choices)
         assert (one.size, five.size) == (1, 5)
         assert one[0] in five
         score = selectors.tuned_f1(split.X, y, split.X_test, y_test, five, 0)
