@@ -76,6 +76,8 @@ SETTINGS = {
     "figure.constrained_layout.use": True,
 }
 PANEL = (4.6, 3.5)  # inches
+#: What files would say of the day and the program is left out.
+METADATA = {"png": {"Software": None}, "svg": {"Date": None}}
 
 
 class Panels:
@@ -156,8 +158,17 @@ class Panels:
             return self._legend
         return self._legend | {HOLLOW: Line2D([], [], ls="none", marker="o", mfc="w", color="0.3")}
 
-    def write(self, folder: Path, name: str) -> None:
-        """``name.png`` and ``name.svg``, without anything that changes from run to run."""
+    def write(self, folder: Path, name: str, endings: Sequence[str] = tuple(METADATA)) -> None:
+        """``name.png`` and ``name.svg``, without anything that changes from run to run.
+
+        Parameters
+        ----------
+        folder : Path
+        name : str
+            Without an ending.
+        endings : sequence of str
+            Both by default.
+        """
         with mpl.rc_context(SETTINGS):
             legend = self.legend()
             if legend:
@@ -168,9 +179,10 @@ class Panels:
                     ncols=min(self._legend_columns, len(legend)),
                     frameon=False,
                 )
-            for ending, metadata in (("png", {"Software": None}), ("svg", {"Date": None})):
+            for ending in endings:
                 buffer = io.BytesIO()
-                self.figure.savefig(buffer, format=ending, dpi=150, metadata=metadata)
+                settings = {"format": ending, "metadata": METADATA[ending]}
+                self.figure.savefig(buffer, dpi=150, **settings)
                 content = buffer.getvalue()
                 write_atomically(
                     folder / f"{name}.{ending}", lambda file, content=content: file.write(content)

@@ -9,17 +9,14 @@ of the default for our models, and chosen for the others, where it is what selec
 from __future__ import annotations
 
 import argparse
-import warnings
 from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import accuracy_score, f1_score
 from sklearn.model_selection import GridSearchCV, StratifiedKFold
 from sklearn.preprocessing import StandardScaler
-from threadpoolctl import threadpool_limits
 
 from scoresieve.baselines import MILES, MeanInstanceSVM
 from scoresieve.mil import BagMeasureSVCCV, Bags
@@ -29,6 +26,7 @@ from studies.common.options import add_state_options, finish, folder_of, make_pa
 from studies.common.saved_runs import run_saved
 from studies.common.tables import print_note, print_table
 from studies.common.timing import timed
+from studies.quality.quiet import quiet_thread
 
 SIGMAS = ["0.25*median", "0.5*median", "median"]
 BUDGETS = [5, 20, 80]
@@ -67,9 +65,7 @@ def one_fold(
         scaler = StandardScaler().fit(bags[train].instances)
         bags = Bags(scaler.transform(bags.instances), bags.offsets, bags.names)
     model = make_model(method)
-    with threadpool_limits(limits=1), warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        warnings.filterwarnings("ignore", message=".*the model has no", category=UserWarning)
+    with quiet_thread():
         seconds, limit = timed(lambda: fit_noting_limit(model, bags[train], y[train]))
     best = getattr(model, "best_estimator_", model)
     return [

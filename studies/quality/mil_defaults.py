@@ -8,16 +8,13 @@ Image data (training part only), Musk1 and Elephant.
 from __future__ import annotations
 
 import argparse
-import warnings
 from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import StratifiedKFold
-from threadpoolctl import threadpool_limits
 
 from scoresieve.mil import BagMeasureSVC, Bags
 from studies.common.bags import IMAGE_CLASSES, load_bags, load_image
@@ -25,6 +22,7 @@ from studies.common.limits import fit_noting_limit
 from studies.common.options import add_state_options, finish, folder_of, make_parser, start
 from studies.common.saved_runs import run_saved
 from studies.common.tables import print_note, print_table
+from studies.quality.quiet import quiet_thread
 
 GRID = (1.0, 3.0, 10.0, 30.0, 100.0)
 FEW = 10
@@ -48,9 +46,7 @@ def score(name: str, bags: Bags, y: np.ndarray, form: str, C: float) -> list[dic
     scores, sizes, limits = [], [], []
     model = BagMeasureSVC("f1", C=C, **FORMS[form])
     folds = StratifiedKFold(3, shuffle=True, random_state=0)
-    with threadpool_limits(limits=1), warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        warnings.filterwarnings("ignore", message=".*the model has no", category=UserWarning)
+    with quiet_thread():
         for train, test in folds.split(np.zeros(len(y)), y):
             fitted = clone(model)
             limits.append(fit_noting_limit(fitted, bags[train], y[train]))
