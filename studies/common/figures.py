@@ -22,30 +22,6 @@ from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 from studies.common.storing import write_atomically
 
 HOLLOW = "hollow: ended at a limit"
-
-
-class Line(NamedTuple):
-    """Points of one method.
-
-    Attributes
-    ----------
-    label : str
-    x, y : sequence of float
-    limits : sequence of str or None
-        What ended the fits behind each point, None where it was no limit; none at all by default.
-    """
-
-    label: str
-    x: Sequence[float]
-    y: Sequence[float]
-    limits: Sequence[str | None] = ()
-
-    def points(self) -> Iterator[tuple[float, float, str | None]]:
-        """(x, y, limit) of each point."""
-        limits = self.limits or [None] * len(self.x)
-        return zip(self.x, self.y, limits, strict=True)
-
-
 #: Okabe and Ito's colours, and markers that tell lines apart without colour.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#8C564B")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
@@ -78,6 +54,28 @@ SETTINGS = {
 PANEL = (4.6, 3.5)  # inches
 #: What files would say of the day and the program is left out.
 METADATA = {"png": {"Software": None}, "svg": {"Date": None}}
+
+
+class Line(NamedTuple):
+    """Points of one method.
+
+    Attributes
+    ----------
+    label : str
+    x, y : sequence of float
+    limits : sequence of str or None
+        What ended the fits behind each point, None where it was no limit; none at all by default.
+    """
+
+    label: str
+    x: Sequence[float]
+    y: Sequence[float]
+    limits: Sequence[str | None] = ()
+
+    def points(self) -> Iterator[tuple[float, float, str | None]]:
+        """(x, y, limit) of each point."""
+        limits = self.limits or [None] * len(self.x)
+        return zip(self.x, self.y, limits, strict=True)
 
 
 class Panels:
