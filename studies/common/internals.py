@@ -11,10 +11,11 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
-from scoresieve.solvers import bundle, conic
+from scoresieve.solvers import conic
+from scoresieve.solvers.bundle import rounds
+from scoresieve.solvers.bundle.master import solve_master
+from scoresieve.solvers.bundle.scaled import MasterProblem, MasterSolution
 from scoresieve.solvers.conic import solve_master_conic
-from scoresieve.solvers.interior_point import solve_interior_point
-from scoresieve.solvers.master import MasterProblem, MasterSolution
 from studies.common.timing import timed
 
 __all__ = [
@@ -22,7 +23,7 @@ __all__ = [
     "MasterSolution",
     "captured_masters",
     "clarabel_timed",
-    "solve_interior_point",
+    "solve_master",
     "solve_master_conic",
 ]
 
@@ -30,14 +31,14 @@ __all__ = [
 @contextmanager
 def captured_masters(problems: list[MasterProblem]) -> Iterator[None]:
     """Keep every master problem that the bundle solves inside the block."""
-    original = bundle.solve_master
+    original = rounds.solve_master
 
     def capture(problem: MasterProblem, **settings: Any) -> MasterSolution:
         # The pool's matrix is a view that the next round changes.
         problems.append(replace(problem, cuts=problem.cuts.copy()))
         return original(problem, **settings)
 
-    with replaced(bundle, "solve_master", capture):
+    with replaced(rounds, "solve_master", capture):
         yield
 
 

@@ -57,8 +57,8 @@ def row_of(model: Any, split: Split, label: int, scored: Sequence[str], **settin
     y, y_test = split.labels(label)
     limit = fit_noting_limit(model, split.X, y)
     row = {**setting, "n_features": int(model.n_features_selected_), "limit": limit}
-    if hasattr(model, "dual_gap_"):
-        row |= {"gap": float(model.dual_gap_[0]), "rounds": int(model.n_iter_[0])}
+    if hasattr(model, "gap_"):
+        row |= {"gap": float(model.gap_[0]), "rounds": int(model.n_iter_[0])}
     if hasattr(model, "C_"):
         row["C"] = float(model.C_[0])
     return row | {"scores": test_scores(y_test, model.decision_function(split.X_test), scored)}

@@ -79,7 +79,7 @@ def measure(
     return {
         "seconds": spent,
         "n_features": int(model.n_features_selected_),
-        "gap": float(model.dual_gap_[0]) if hasattr(model, "dual_gap_") else None,
+        "gap": float(model.gap_[0]) if hasattr(model, "gap_") else None,
         "limit": limit,
         "cores": os.cpu_count(),
         "processor": platform.machine(),

@@ -52,7 +52,7 @@ class Task:
         train = model.decision_function(self.X[:, columns])
         test = model.decision_function(self.X_test[:, columns])
         tuned = best_threshold(self.y, train)
-        gap = getattr(model, "dual_gap_", None)
+        gap = getattr(model, "gap_", None)
         return {
             "n_instances": int(model.n_features_selected_),
             "train_f1": 100.0 * f1.score(self.y, train),

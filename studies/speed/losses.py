@@ -110,7 +110,7 @@ def fgm_row(split: Split, budget: int, C: float, primal: float) -> dict[str, Any
         "to_objective": first(lambda row: row.primal <= (1.0 + SAME_OBJECTIVE) * primal),
         "to_gap": first(lambda row: row.primal - row.dual <= TOL * row.primal),
         "primal": float(model.primal_[0]),
-        "gap": float(model.dual_gap_[0]),
+        "gap": float(model.gap_[0]),
         "n_features": model.n_features_selected_,
         "limit": limit,
     }

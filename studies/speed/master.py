@@ -17,7 +17,7 @@ from studies.common.internals import (
     MasterProblem,
     MasterSolution,
     clarabel_timed,
-    solve_interior_point,
+    solve_master,
     solve_master_conic,
 )
 from studies.common.options import finish, make_parser, start
@@ -44,7 +44,7 @@ def compare(name: str, problem: MasterProblem, n_repeats: int) -> dict[str, Any]
     times: dict[str, list[float]] = {"structured": [], "conic": [], "loose": []}
     inside: list[float] = []
     for repeat in range(n_repeats + 1):
-        seconds, ours = attempt(lambda: solve_interior_point(problem, tol=TOL))
+        seconds, ours = attempt(lambda: solve_master(problem, tol=TOL))
         with clarabel_timed(inside):
             conic_seconds, theirs = attempt(lambda: solve_master_conic(problem))
         loose_seconds, loose = attempt(lambda: solve_master_conic(problem, tol=TOL))

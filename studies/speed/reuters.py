@@ -38,12 +38,12 @@ def choose_classes(y: np.ndarray, n_classes: int) -> list[tuple[int, int]]:
 def fit(split: Split, label: int, C: float, budget: int, args: argparse.Namespace) -> dict:
     """One fit, its certificate, and the l1-SVM beside it."""
     y, y_test = split.labels(label)
-    settings = {"measure": "f1", "budget": budget, "C": C, "intercept": INTERCEPT}
+    settings = {"measure": "f1", "budget": budget, "C": C, "intercept_scaling": INTERCEPT}
     seconds, result = timed(
         lambda: solve(split.X, y, tol=args.tol, max_iter=args.max_iter, **settings)
     )
     certificate = certify(
-        split.X, y, result.w, result.dual_point, bias=result.intercept, **settings
+        split.X, y, result.w, result.dual_point, intercept=result.intercept, **settings
     )
     scores = split.X_test @ result.w + result.intercept
     return {

@@ -35,7 +35,7 @@ class BagMeasureSVC(BagModelMixin, ClassifierMixin, BaseEstimator):
         At most that many instances for each class.
     C : float, default=10.0
         Weight of the loss; the default is one that left no model empty in
-        ``benchmarks/bench_mil_defaults.py``. 1 to 100 is the useful range.
+        ``studies.quality.mil_defaults``. 1 to 100 is the useful range.
     sigma : float or str, default="median"
         Width of the similarity: a number, ``"median"``, or a multiple such as ``"0.5*median"``.
     metric, n_prototypes, prototypes, max_memory, random_state

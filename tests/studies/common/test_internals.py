@@ -13,7 +13,7 @@ from scoresieve import solve
 from studies.common.internals import (
     captured_masters,
     clarabel_timed,
-    solve_interior_point,
+    solve_master,
     solve_master_conic,
 )
 
@@ -48,6 +48,6 @@ def test_masters_of_a_fit_are_captured_and_solved_by_both_solvers():
     assert len(seconds) == 1
     solve_master_conic(problems[-1])
     assert len(seconds) == 1
-    ours = solve_interior_point(problems[-1], tol=1e-8)
+    ours = solve_master(problems[-1], tol=1e-8)
     value = problems[-1].primal
     assert value(ours.w) == pytest.approx(value(conic.w), rel=1e-6)
