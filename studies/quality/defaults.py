@@ -80,7 +80,7 @@ def measure_task(
     rows = []
     for setting in settings:
         options = {name: setting[name] for name in ("budget", "C", "tol")}
-        options |= {"measure": "f1", "intercept": setting["scaling"]}
+        options |= {"measure": "f1", "intercept_scaling": setting["scaling"]}
         seconds, fit = timed(lambda options=options: solve(split.X, y, **options))
         scores = split.X_test @ fit.w + fit.intercept
         rows.append(
