@@ -37,7 +37,7 @@ test-matrix: ## the tests on the oldest and newest Python and scikit-learn; PYTE
 	$(PYTHON) tools/test_matrix.py $(PYTHONS) --pytest="$(PYTEST)"
 
 paper: $(PLOT) ## the paper's experiments on real data: make paper DATA=folder (about an hour)
-	$(BIN)/python -m experiments all --data "$(or $(DATA),$(error make paper needs DATA=folder; see docs/experiments.md))"
+	$(BIN)/python -m studies.paper all --data "$(or $(DATA),$(error make paper needs DATA=folder; see docs/experiments.md))"
 
 lint: $(DEV) ## style checks only
 	$(BIN)/ruff check .

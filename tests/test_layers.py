@@ -13,33 +13,20 @@ PACKAGE = "scoresieve"
 SOURCE = Path(__file__).resolve().parents[1] / "src" / PACKAGE
 
 FOUNDATIONS = {"measures", "losses", "regularizers", "design"}
-HELPERS = "_helpers"  # every private module in the root: _checks, _typing, ...
+HELPERS = "_helpers"  # every private module in the root: _arrays, _checks, ...
 ROOT = "__init__"
-CORE = FOUNDATIONS | {HELPERS, "solvers", "certificate", "loss_certificate"}
+CORE = FOUNDATIONS | {HELPERS, "risks", "solvers", "certificate"}
 LIBRARY = CORE | {"estimators", "mil", "baselines"}
 SHELVES = {"datasets", "plotting", "report"}
 PROGRAMS = {"cli", "demo", "__main__"}
 
-#: What each unit may import besides itself. "solvers.result" is that one module alone.
+#: What each unit may import besides itself. "solvers.limits" is that one module alone.
 ALLOWED: dict[str, set[str]] = {
-    **{unit: set() for unit in FOUNDATIONS},
-    HELPERS: FOUNDATIONS,
-    "solvers": FOUNDATIONS | {HELPERS},
-    "certificate": {
-        "measures",
-        "regularizers",
-        "design",
-        HELPERS,
-        "solvers.problem",
-        "solvers.result",
-    },
-    "loss_certificate": {
-        *FOUNDATIONS,
-        HELPERS,
-        "certificate",
-        "solvers.loss_problem",
-        "solvers.result",
-    },
+    HELPERS: set(),
+    **{unit: {HELPERS} for unit in FOUNDATIONS},
+    "risks": {HELPERS, "measures", "losses"},
+    "solvers": FOUNDATIONS | {HELPERS, "risks"},
+    "certificate": {HELPERS, "risks", "solvers.problem", "solvers.limits"},
     "estimators": CORE,
     "mil": CORE | {"estimators"},
     "baselines": CORE | {"estimators", "mil"},
@@ -48,6 +35,16 @@ ALLOWED: dict[str, set[str]] = {
     **{unit: LIBRARY | {ROOT} | SHELVES for unit in PROGRAMS},
     "__main__": LIBRARY | {ROOT} | SHELVES | PROGRAMS,
 }
+#: The rooms of the solvers, each of which may import those of the rows above it.
+ROOMS = (
+    {"limits", "row_weights", "interior"},
+    {"problem", "result"},
+    {"working"},
+    {"bundle", "conic", "smooth", "smallest_C"},
+    {"two_layer"},
+    {"solve"},
+    {"path", "hard_budget"},
+)
 #: Optional packages, imported in the function that needs them or not at all.
 LAZY = {"matplotlib", "pandas", "polars"}
 
@@ -124,6 +121,67 @@ def layer_violations(source: Path) -> list[str]:
     return found
 
 
+def modules_of(source: Path) -> set[str]:
+    return {module_name(path, source) for path in source.rglob("*.py")}
+
+
+def module_graph(source: Path) -> dict[str, set[str]]:
+    """Which module imports which, wherever the import stands; a name counts as its module."""
+    modules = modules_of(source)
+    graph: dict[str, set[str]] = {module: set() for module in modules}
+    for importer, imported, _ in all_imports(source):
+        target = imported if imported in modules else imported.rpartition(".")[0]
+        if target in modules and target != importer:
+            graph[importer].add(target)
+    return graph
+
+
+def cycles(graph: dict[str, set[str]]) -> list[list[str]]:
+    """Sets of modules that import one another: what is left when leaves are taken off in turn."""
+    left = {module: set(used) for module, used in graph.items()}
+    while True:
+        leaves = {module for module, used in left.items() if not used}
+        if not leaves:
+            break
+        left = {m: used - leaves for m, used in left.items() if m not in leaves}
+    return [_loop_from(module, left) for module in sorted(left)][:1]
+
+
+def _loop_from(start: str, graph: dict[str, set[str]]) -> list[str]:
+    """Follow imports until a module comes again; only modules that import something are left."""
+    way = [start]
+    while way[-1] not in way[:-1]:
+        way.append(min(graph[way[-1]]))
+    return way[way.index(way[-1]) :]
+
+
+def own_imports_in_functions(source: Path) -> list[str]:
+    """Imports of the package's own modules that would not run at load: they could hide a cycle."""
+    return [
+        f"{importer} -> {imported}"
+        for importer, imported, at_load in all_imports(source)
+        if not at_load and imported.split(".")[0] == source.name
+    ]
+
+
+def room_violations(source: Path) -> list[str]:
+    """Imports from a room of the solvers into one that is not above it."""
+    prefix, rank = f"{source.name}.solvers.", {}
+    for row, rooms in enumerate(ROOMS):
+        rank |= dict.fromkeys(rooms, row)
+    found = []
+    for module, used in module_graph(source).items():
+        for other in used:
+            if not (module.startswith(prefix) and other.startswith(prefix)):
+                continue
+            room, theirs = (name.removeprefix(prefix).split(".")[0] for name in (module, other))
+            if room not in rank or theirs not in rank:
+                found.append(f"{module} -> {other}: not in the table of rooms")
+            elif room != theirs and rank[theirs] > rank[room]:
+                found.append(f"{module} -> {other}: {room} may not import {theirs}")
+    return sorted(found)
+
+
 def unknown_units(source: Path) -> list[str]:
     units = {unit_of(module_name(path, source), source) for path in source.rglob("*.py")}
     return sorted(units - set(ALLOWED))
@@ -150,6 +208,18 @@ def test_imports_go_one_way():
     assert layer_violations(SOURCE) == []
 
 
+def test_modules_import_one_another_in_no_circle():
+    assert cycles(module_graph(SOURCE)) == []
+
+
+def test_no_import_hides_in_a_function():
+    assert own_imports_in_functions(SOURCE) == []
+
+
+def test_rooms_of_the_solvers_are_in_order():
+    assert room_violations(SOURCE) == []
+
+
 def test_every_unit_is_in_the_table():
     assert unknown_units(SOURCE) == []
 
@@ -166,14 +236,15 @@ def test_the_source_was_read():
 
 SOUND = {
     "__init__.py": "from .solvers import solve\nfrom .measures import F1\n",
-    "_checks.py": "import numpy\nfrom .measures import F1\n",
+    "_checks.py": "import numpy\n",
     "measures/__init__.py": "from ._base import F1\n",
     "measures/_base.py": "from . import other\nfrom sklearn import __version__\n",
-    "measures/other.py": "",
+    "measures/other.py": "from .. import _checks\n",
     "solvers/__init__.py": "from scoresieve.measures import F1\nfrom .. import _checks\n",
-    "solvers/result.py": "",
-    "solvers/conic.py": "import clarabel\n",
-    "certificate.py": "from scoresieve.solvers.result import SolveResult\nfrom ._checks import x\n",
+    "solvers/limits.py": "",
+    "solvers/problem.py": "from .limits import Limits\n",
+    "solvers/conic.py": "import clarabel\nfrom . import problem\n",
+    "certificate.py": "from scoresieve.solvers.limits import Status\nfrom ._checks import x\n",
     "datasets/__init__.py": "",
     "plotting.py": "def draw():\n    import matplotlib.pyplot\n",
     "demo.py": "from scoresieve import solve\nfrom scoresieve.datasets import load\n",
@@ -193,6 +264,45 @@ def test_a_sound_tree_passes(tmp_path):
     assert layer_violations(source) == []
     assert third_party_violations(source) == []
     assert unknown_units(source) == []
+    assert cycles(module_graph(source)) == []
+    assert own_imports_in_functions(source) == []
+    assert room_violations(source) == []
+
+
+@pytest.mark.parametrize(
+    ("file", "line", "circle"),
+    [
+        ("measures/other.py", "from ._base import F1", "_base other _base"),
+        ("measures/other.py", "from scoresieve.measures import F1", None),
+        (
+            "solvers/limits.py",
+            "def f():\n    from . import problem",
+            "limits problem limits",
+        ),
+    ],
+)
+def test_a_circle_is_found(tmp_path, file, line, circle):
+    source = write_tree(tmp_path, {**SOUND, file: f"{SOUND[file]}{line}\n"})
+    (found,) = cycles(module_graph(source))
+    assert found[0] == found[-1]
+    if circle is not None:
+        assert [module.rpartition(".")[2] for module in found] == circle.split()
+
+
+def test_an_import_in_a_function_is_found(tmp_path):
+    late = "def f():\n    from .problem import Problem\n"
+    source = write_tree(tmp_path, {**SOUND, "solvers/conic.py": late})
+    assert own_imports_in_functions(source) == [
+        "scoresieve.solvers.conic -> scoresieve.solvers.problem.Problem"
+    ]
+
+
+def test_a_wrong_room_is_found(tmp_path):
+    source = write_tree(tmp_path, {**SOUND, "solvers/limits.py": "from .conic import x\n"})
+    (violation,) = room_violations(source)
+    assert "limits may not import conic" in violation
+    source = write_tree(tmp_path, {"solvers/new.py": "from .limits import x\n"})
+    assert any("new" in each and "table of rooms" in each for each in room_violations(source))
 
 
 @pytest.mark.parametrize(
@@ -200,19 +310,19 @@ def test_a_sound_tree_passes(tmp_path):
     [
         ("measures/_base.py", "from scoresieve.solvers import solve", "measures may not import s"),
         ("measures/_base.py", "from ..solvers import solve", "measures may not import solvers"),
-        ("measures/_base.py", "from .. import _checks", "measures may not import _helpers"),
+        ("_checks.py", "from .measures import F1", "_helpers may not import measures"),
         ("measures/_base.py", "import scoresieve.datasets", "measures may not import datasets"),
         ("measures/_base.py", "def f():\n    from .. import solvers", "measures may not import s"),
         ("measures/__init__.py", "from ..solvers import x", "measures may not import solvers"),
-        ("solvers/result.py", "from ..certificate import x", "solvers may not import certificate"),
-        ("solvers/result.py", "from scoresieve import solve", "solvers may not import __init__"),
+        ("solvers/limits.py", "from ..certificate import x", "solvers may not import certificate"),
+        ("solvers/limits.py", "from scoresieve import solve", "solvers may not import __init__"),
         ("_checks.py", "from .solvers import solve", "_helpers may not import solvers"),
         ("certificate.py", "from .solvers import solve", "certificate may not import solvers"),
         ("certificate.py", "from .solvers.conic import x", "certificate may not import solvers"),
         ("__init__.py", "from . import datasets", "__init__ may not import datasets"),
         ("__init__.py", "from .demo import main", "__init__ may not import demo"),
         ("datasets/__init__.py", "from .. import plotting", "datasets may not import plotting"),
-        ("solvers/result.py", "from ..stray import x", "solvers may not import __init__"),
+        ("solvers/limits.py", "from ..stray import x", "solvers may not import __init__"),
     ],
 )
 def test_a_wrong_layer_is_found(tmp_path, file, line, message):
@@ -224,8 +334,8 @@ def test_a_wrong_layer_is_found(tmp_path, file, line, message):
 @pytest.mark.parametrize(
     ("file", "line", "message"),
     [
-        ("solvers/result.py", "def f():\n    import clarabel", "only solvers/conic.py"),
-        ("solvers/result.py", "from clarabel import DefaultSolver", "only solvers/conic.py"),
+        ("solvers/limits.py", "def f():\n    import clarabel", "only solvers/conic.py"),
+        ("solvers/limits.py", "from clarabel import DefaultSolver", "only solvers/conic.py"),
         ("plotting.py", "import matplotlib.pyplot as plt", "in the function"),
         (
             "plotting.py",
@@ -233,9 +343,9 @@ def test_a_wrong_layer_is_found(tmp_path, file, line, message):
             "in the function",
         ),
         ("plotting.py", "class Display:\n    from polars import DataFrame", "in the function"),
-        ("solvers/result.py", "from sklearn.utils._param_validation import x", "private part"),
-        ("solvers/result.py", "from sklearn.utils import _safe_indexing", "private part"),
-        ("solvers/result.py", "import sklearn.svm._base", "private part"),
+        ("solvers/limits.py", "from sklearn.utils._param_validation import x", "private part"),
+        ("solvers/limits.py", "from sklearn.utils import _safe_indexing", "private part"),
+        ("solvers/limits.py", "import sklearn.svm._base", "private part"),
     ],
 )
 def test_a_wrong_third_party_import_is_found(tmp_path, file, line, message):

@@ -5,6 +5,9 @@ measures directly, under a feature budget, and proves how close to optimal the r
 
 A risk (of a measure or a loss), a regulariser and a design matrix; a solver joins them; an
 estimator wraps the solver; a certificate checks the result.
+
+"The paper" is Mao and Tsang, "A Feature Selection Method for Multivariate Performance Measures"
+(IEEE TPAMI 2013); its equations are numbered as in the preprint.
 """
 
 from importlib.metadata import PackageNotFoundError, version

@@ -1,7 +1,7 @@
 """Primal, dual and gap recomputed from (X, y, w, dual point) alone, without any solver's state.
 
     J(w) = 1/2 ||w||_B^2 + C R(X w)
-    D    = gain - 1/2 ||X^T v||_(B)^2 ,    with gain and v as the dual point stands for them
+    D    = gain - 1/2 ||X^T v||_(B)^2 ,    with gain and v as the dual point stands for them; (6)
 
 Weak duality, ``D <= min J <= J(w)``, holds for every w and every dual point, so that whoever trusts
 this page, the risk's ``checked_dual`` and the data need not trust the solver.
@@ -45,7 +45,7 @@ def certify(
     X: Any,
     y: ArrayLike,
     w: ArrayLike,
-    dual_point: DualPoint,
+    dual_point: DualPoint | None,
     *,
     intercept: float = 0.0,
     **arguments: Unpack[ProblemArguments],

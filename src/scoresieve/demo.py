@@ -16,6 +16,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -99,7 +100,7 @@ def fit_budget(split: Split, budget: int, C: float, tol: float) -> Fit:
     """``min 1/2 ||w||_B^2 + C R(w)`` for F1 with B = ``budget`` and an intercept."""
     X, y = split.docs.X[split.train], split.docs.y[split.train]
     start = time.perf_counter()
-    result = solve(X, y, measure="f1", budget=budget, C=C, tol=tol, intercept=1.0)
+    result = solve(X, y, measure="f1", budget=budget, C=C, tol=tol, intercept_scaling=1.0)
     seconds = time.perf_counter() - start
     return Fit(
         setting=budget,
@@ -221,7 +222,7 @@ def draw(fits: Sequence[Fit], baseline: Sequence[Fit], target: str, path: Path) 
     save_atomically(canvas, path)
 
 
-def save_atomically(canvas: object, path: Path) -> None:
+def save_atomically(canvas: Any, path: Path) -> None:
     """Write the figure beside its place and move it there: no reader sees half a file."""
     path.parent.mkdir(parents=True, exist_ok=True)
     unfinished = path.with_name(f".{path.name}.{os.getpid()}")

@@ -29,6 +29,7 @@ from scoresieve.estimators.targets import Targets, read_targets
 from scoresieve.measures import get_measure
 from scoresieve.risks import DualPoint
 from scoresieve.solvers.limits import Status
+from scoresieve.solvers.problem import Problem, ProblemArguments
 from scoresieve.solvers.result import SolveResult
 
 
@@ -50,6 +51,8 @@ class BinaryFit:
         Why a solver of this package stopped.
     dual_point : DualPoint or None
         Proves ``dual``.
+    arguments : dict or None
+        What makes the problem that ``dual_point`` belongs to, see :meth:`Problem.arguments`.
     details : dict of str to object
         Further fitted attributes by name, such as ``C_``; the same names for each problem.
     """
@@ -63,13 +66,19 @@ class BinaryFit:
     gap: float | None = None
     status: Status | None = None
     dual_point: DualPoint | None = None
+    arguments: ProblemArguments | None = None
     details: dict[str, Any] = field(default_factory=dict)
 
     @classmethod
     def of(
-        cls, result: SolveResult, *, trouble: str | None, details: dict[str, Any] | None = None
+        cls,
+        result: SolveResult,
+        problem: Problem | None,
+        *,
+        trouble: str | None,
+        details: dict[str, Any],
     ) -> BinaryFit:
-        """What a solver of this package found."""
+        """What a solver of this package found; with the problem, if the result certifies that."""
         return cls(
             w=result.w,
             intercept=result.intercept,
@@ -80,7 +89,8 @@ class BinaryFit:
             gap=result.gap,
             status=result.status,
             dual_point=result.dual_point,
-            details=details or {},
+            arguments=None if problem is None else problem.arguments(),
+            details=details,
         )
 
     @property
@@ -135,23 +145,12 @@ class Baseline(
             In {-1, +1}, both present.
         """
 
-    def _binary_arguments(self, targets: Targets, problem: int) -> dict[str, Any]:
+    def _class_arguments(self, targets: Targets, problem: int) -> dict[str, Any]:
         """Further keyword arguments of ``_fit_binary`` for one of the problems."""
         return {}
 
     def fit(self, X: Any, y: Any) -> Any:
-        """Select features and fit one linear model for each class.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            Never densified, never modified.
-        y : array-like of shape (n_samples,), or indicator matrix of shape (n_samples, n_classes)
-
-        Returns
-        -------
-        self
-        """
+        """Select features and fit one linear model for each class; X and y as for MeasureSVC."""
         X, y = validate_data(self, X, y, multi_output=True, accept_large_sparse=True, **X_OPTIONS)
         targets, y = read_targets(y, getattr(self, "pos_label", None))
         check_X(as_design(X))
@@ -159,7 +158,7 @@ class Baseline(
             check_positive(self.max_time, "max_time")
         labels = list(targets.labels(y))
         fits = Parallel(n_jobs=self.n_jobs)(
-            delayed(self._fit_binary)(X, each, **self._binary_arguments(targets, problem))
+            delayed(self._fit_binary)(X, each, **self._class_arguments(targets, problem))
             for problem, each in enumerate(labels)
         )
         for problem, fit in enumerate(fits):
@@ -174,6 +173,8 @@ class Baseline(
         self._targets = targets
         self._biases = np.array([fit.intercept for fit in fits])
         self._dual_points = [fit.dual_point for fit in fits]
+        if fits[0].arguments is not None:
+            self._arguments = fits[0].arguments
         self.coef_ = targets.sign * np.array([fit.w for fit in fits])
         shifted = [self._threshold(X, y, fit) for y, fit in zip(labels, fits, strict=True)]
         self.intercept_ = targets.sign * np.array(shifted)
@@ -199,7 +200,7 @@ class Baseline(
         """What is added to the scores, so that those above 0 are alarms."""
         return fit.intercept
 
-    def _trouble(self, result: SolveResult) -> str | None:
+    def _gap_trouble(self, result: SolveResult) -> str | None:
         """What to tell the user about a fit of our solvers that stopped before its tolerance."""
         if result.status.reached_tolerance:
             return None

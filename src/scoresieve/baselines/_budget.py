@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
+from numpy.typing import ArrayLike
+
 from scoresieve._arrays import FloatArray
 from scoresieve._checks import check_C, check_positive
 from scoresieve.baselines._base import BinaryFit, MeasureBaseline, check_choice
-from scoresieve.certificate import Certificate, certify
 from scoresieve.estimators.budget_model import budget_arguments
 from scoresieve.estimators.persistence.fields import fields_of
 from scoresieve.measures import get_measure
 from scoresieve.measures.scales import C_from_paper, C_from_svmperf
 from scoresieve.solvers.bundle.rounds import run_bundle
 from scoresieve.solvers.limits import Limits, Tracker, one_blas_thread
-from scoresieve.solvers.problem import Problem, make_problems
+from scoresieve.solvers.problem import Problem, ProblemArguments, make_problems
 from scoresieve.solvers.solve import drop_small_weights, finish
 from scoresieve.solvers.working import Ended
 
@@ -38,7 +39,9 @@ class BudgetBaseline(MeasureBaseline):
       the number of positives, so that each class has its own C in ours: ``C_``.
     """
 
-    _fields = MeasureBaseline._fields | fields_of("primal_", "dual_", "gap_", "status_", "C_")
+    _fields = fields_of("n_features_in_", "_arguments") | MeasureBaseline._fields
+    _fields |= fields_of("primal_", "dual_", "gap_", "status_", "C_")
+    C_: FloatArray
     #: Whether weights that do not matter are set to 0.
     _drops_small_weights = True
 
@@ -73,28 +76,8 @@ class BudgetBaseline(MeasureBaseline):
                 w, primal = drop_small_weights(ended.working, w, tracker)
             w = ended.working.scattered(w)
             result = finish(problem, tracker, w, primal, ended.status)
-        return BinaryFit.of(result, trouble=self._trouble(result), details={"C_": C})
+        details = {"C_": C}
+        return BinaryFit.of(result, problem, trouble=self._gap_trouble(result), details=details)
 
-    def certify(self, X: Any, y: Any) -> Certificate | list[Certificate]:
-        """Recompute primal, dual and gap from the training data, without any solver's state.
-
-        Parameters
-        ----------
-        X, y
-            What the model was fitted on.
-
-        Returns
-        -------
-        Certificate, or list of Certificate
-            One for each class if there are more than two, or an indicator matrix.
-        """
-        X = self._validated(X)
-        y = self._validated_targets(X, y)
-        arguments = self._problem_arguments(self.n_features_in_)
-        del arguments["at_most"]
-        parts = zip(self._weights(), self._dual_points, self._biases, self.C_, strict=True)
-        found = [
-            certify(X, labels, w, point, intercept=float(bias), C=float(C), **arguments)
-            for labels, (w, point, bias, C) in zip(self._targets.labels(y), parts, strict=True)
-        ]
-        return found[0] if self._targets.kind == "binary" else found
+    def _arguments_of(self, problem: int, sample_weight: ArrayLike | None) -> ProblemArguments:
+        return {**super()._arguments_of(problem, sample_weight), "C": float(self.C_[problem])}

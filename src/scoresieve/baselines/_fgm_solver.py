@@ -90,7 +90,8 @@ class GroupGeneration:
     def __init__(self, design: Design, y: FloatArray, norm: BudgetNorm, C: float) -> None:
         self.design, self.norm, self.loss = design, norm, SquaredHingeLoss(y, C)
         self.problem = GroupProblem(design, self.loss)
-        self.clock, self.history = Clock(), []
+        self.clock = Clock()
+        self.history: list[GroupRound] = []
         self.w = np.zeros(0)
         scores = np.zeros(y.size)
         self.primal, self.dual = self.loss.value(self.loss.multipliers(scores)), 0.0

@@ -13,6 +13,7 @@ import numpy as np
 from scoresieve._arrays import FloatArray, IntArray
 from scoresieve.design import Columns, Design
 from scoresieve.regularizers import BudgetNorm
+from scoresieve.regularizers.units import summed
 from scoresieve.solvers.limits import relative_gap
 
 #: What the step is multiplied with after each step that was accepted, and after each that was not.
@@ -101,7 +102,7 @@ class GroupProblem:
 
     def collapsed(self, v: FloatArray) -> FloatArray:
         """``sum_t w_t`` on the distinct columns."""
-        return np.bincount(self._places, weights=v, minlength=self.columns.size)
+        return summed(self._places, v, self.columns.size)
 
     def scores(self, v: FloatArray) -> FloatArray:
         """``X sum_t w_t``."""

@@ -10,10 +10,9 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.linalg import LinAlgError
-from numpy.typing import NDArray
 from scipy.optimize import linprog
 
-FloatArray = NDArray[np.float64]
+from scoresieve._arrays import FloatArray
 
 #: What ``linprog`` reports for a limit of time.
 _AT_A_LIMIT = 1

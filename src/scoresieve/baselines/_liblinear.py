@@ -9,15 +9,13 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import LinearSVC
 
+from scoresieve._arrays import FloatArray
 from scoresieve._checks import check_C, check_count, check_positive
 from scoresieve.baselines._base import Baseline, check_choice
 from scoresieve.estimators.targets import Targets
-
-FloatArray = NDArray[np.float64]
 
 #: Losses by penalty, as liblinear has them.
 LOSSES = {"l1": ("squared_hinge",), "l2": ("squared_hinge", "hinge")}
@@ -48,7 +46,7 @@ class LiblinearBaseline(Baseline):
       has weight 1; "balanced" gives both sides of each problem the same total.
     """
 
-    def _binary_arguments(self, targets: Targets, problem: int) -> dict[str, Any]:
+    def _class_arguments(self, targets: Targets, problem: int) -> dict[str, Any]:
         weights = self.class_weight
         if weights is None or weights == "balanced":
             return {"class_weight": weights}

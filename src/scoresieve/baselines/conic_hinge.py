@@ -14,13 +14,11 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.linalg import LinAlgError
-from numpy.typing import NDArray
 from scipy import sparse
 
+from scoresieve._arrays import FloatArray, IntArray
 from scoresieve.regularizers import BudgetNorm
 from scoresieve.solvers.conic import LARGEST_CAP, ConicProgramme, run_clarabel
-
-FloatArray = NDArray[np.float64]
 
 logger = logging.getLogger(__name__)
 
@@ -159,7 +157,7 @@ def _programme(signed: FloatArray, norm: BudgetNorm, C: float) -> ConicProgramme
     return ConicProgramme(quadratic, linear, rows, sides, [3] * n_free)
 
 
-def _cones(free: NDArray[np.int64], n_columns: int, n_samples: int) -> sparse.csc_array:
+def _cones(free: IntArray, n_columns: int, n_samples: int) -> sparse.csc_array:
     """``||(s_j - d_j, 2 w_j)|| <= s_j + d_j`` for each column j that the budget counts."""
     n_free = free.size
     heads = 3 * np.arange(n_free)

@@ -11,6 +11,7 @@ from scoresieve.baselines._fgm_solver import FGMResult, GroupRound, solve_fgm
 from scoresieve.estimators.budget_model import budget_arguments
 from scoresieve.estimators.persistence.fields import fields_of
 from scoresieve.estimators.persistence.kinds import each, table
+from scoresieve.risks import Slopes
 from scoresieve.solvers.limits import one_blas_thread
 from scoresieve.solvers.problem import make_problems
 
@@ -69,15 +70,10 @@ class FGM(Baseline):
 
     Attributes
     ----------
-    classes_ : ndarray of shape (n_classes,)
-    coef_ : ndarray or CSR matrix of shape (1, n_features) or (n_classes, n_features)
-    intercept_ : ndarray of shape (1,) or (n_classes,)
+    classes_, coef_, intercept_, supports_, n_features_selected_, primal_, dual_, gap_
+        As in :class:`~scoresieve.MeasureSVC`.
     support_ : ndarray of int
         Features with a weight: the union of the groups that have one.
-    supports_ : list of ndarray of int
-    n_features_selected_ : int
-    primal_, dual_, dual_gap_ : ndarray of shape (n_problems,)
-        Objective, its certified lower bound, and ``(primal - dual) / primal``.
     stopped_by_ : ndarray of str of shape (n_problems,)
         ``"change"``, ``"gap"``, ``"max_groups"``, ``"max_time"``, or ``"precision"`` if the gap is
         the smallest that can be had.
@@ -87,8 +83,6 @@ class FGM(Baseline):
         Proximal steps of all rounds.
     history_ : list of list of GroupRound
         Groups, seconds, proximal steps and bounds of each round.
-    n_features_in_, feature_names_in_
-        As everywhere in scikit-learn.
 
     Examples
     --------
@@ -102,7 +96,8 @@ class FGM(Baseline):
     True
     """
 
-    _fields = Baseline._fields | fields_of("primal_", "dual_", "gap_", "stopped_by_", "n_steps_")
+    _fields = fields_of("n_features_in_", "_arguments") | Baseline._fields
+    _fields |= fields_of("primal_", "dual_", "gap_", "stopped_by_", "n_steps_")
     _fields |= {"history_": each(table(GroupRound))}
 
     def __init__(
@@ -154,10 +149,13 @@ class FGM(Baseline):
             w=w,
             intercept=intercept,
             n_iter=len(result.history),
-            trouble=self._trouble_of(result),
+            trouble=self._trouble(result),
             primal=result.primal,
             dual=result.dual,
             gap=result.gap,
+            # alpha are multipliers of the rows, v = alpha y = -C u.
+            dual_point=Slopes(-result.alpha * y / problem.C),
+            arguments=problem.arguments(),
             details={
                 "stopped_by_": result.stopped_by,
                 "n_steps_": result.n_steps,
@@ -165,7 +163,7 @@ class FGM(Baseline):
             },
         )
 
-    def _trouble_of(self, result: FGMResult) -> str | None:
+    def _trouble(self, result: FGMResult) -> str | None:
         """What to tell the user about an end that was not asked for."""
         if result.stopped_by in REGULAR:
             return None

@@ -67,23 +67,15 @@ class FSMulti(BudgetBaseline):
 
     Attributes
     ----------
-    classes_ : ndarray of shape (n_classes,)
-    coef_ : ndarray or CSR matrix of shape (1, n_features) or (n_classes, n_features)
-    intercept_ : ndarray of shape (1,) or (n_classes,)
-    support_ : ndarray of int
-    supports_ : list of ndarray of int
-    n_features_selected_ : int
+    classes_, coef_, intercept_, support_, supports_, n_features_selected_, primal_, dual_, gap_, \
+measure_
+        As in :class:`~scoresieve.MeasureSVC`.
     C_ : ndarray of shape (n_problems,)
         C of each problem in the scale of ``LinearSVC``.
-    primal_, dual_, dual_gap_ : ndarray of shape (n_problems,)
-        Objective, its certified lower bound, and ``(primal - dual) / primal``.
     n_iter_ : ndarray of int of shape (n_problems,)
         Steps of the inner layer.
     status_ : list of Status
         ``MAX_ITER`` also for an end at ``max_groups``.
-    measure_ : Measure
-    n_features_in_, feature_names_in_
-        As everywhere in scikit-learn.
 
     Examples
     --------
@@ -134,9 +126,9 @@ class FSMulti(BudgetBaseline):
         max_groups = check_count(self.max_groups, "max_groups")
         return run_two_layer(problem, tracker, inner_tol=inner_tol, max_groups=max_groups)
 
-    def _trouble(self, result: SolveResult) -> str | None:
+    def _gap_trouble(self, result: SolveResult) -> str | None:
         if result.status is not Status.MAX_ITER:
-            return super()._trouble(result)
+            return super()._gap_trouble(result)
         return (
             f"the certified gap is {result.gap:.3g} and tol={self.tol:g} after max_groups="
             f"{self.max_groups} groups or max_iter={self.max_iter} steps; raise these, or tol."

@@ -7,16 +7,13 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
+from scoresieve._arrays import FloatArray
 from scoresieve._checks import check_count
 from scoresieve.baselines._base import BinaryFit
 from scoresieve.baselines._liblinear import LiblinearBaseline, for_liblinear
 from scoresieve.baselines.svm_rfe import largest_weights
 from scoresieve.estimators.persistence.fields import fields_of
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 
 #: A weight counts as zero below this share of the largest. It is squared in the next round.
 NEGLIGIBLE = 1e-6
@@ -80,18 +77,12 @@ class L0SVM(LiblinearBaseline):
 
     Attributes
     ----------
-    classes_ : ndarray of shape (n_classes,)
-    coef_ : ndarray or CSR matrix of shape (1, n_features) or (n_classes, n_features)
-    intercept_ : ndarray of shape (1,) or (n_classes,)
-    support_ : ndarray of int
-    supports_ : list of ndarray of int
-    n_features_selected_ : int
+    classes_, coef_, intercept_, support_, supports_, n_features_selected_
+        As in :class:`~scoresieve.MeasureSVC`.
     scales_ : list of ndarray of shape (n_features,)
         z of each problem after the last round: the weights before the final SVM, without signs.
     n_iter_ : ndarray of int of shape (n_problems,)
         Rounds.
-    n_features_in_, feature_names_in_
-        As everywhere in scikit-learn.
 
     Examples
     --------
@@ -139,7 +130,7 @@ class L0SVM(LiblinearBaseline):
         if k is not None:
             k = min(check_count(k, "n_features_to_select"), X.shape[1])
         z, n_rounds, trouble = self._rescale(X, y, k, class_weight)
-        n_kept = np.count_nonzero(z > NEGLIGIBLE * z.max()) if k is None else k
+        n_kept = int(np.count_nonzero(z > NEGLIGIBLE * z.max())) if k is None else k
         selected = largest_weights(z, n_kept)
         w, intercept = np.zeros(z.size), 0.0
         if selected.size:

@@ -67,20 +67,9 @@ class L1BundleSVM(MeasureBaseline):
 
     Attributes
     ----------
-    classes_ : ndarray of shape (n_classes,)
-    coef_ : ndarray or CSR matrix of shape (1, n_features) or (n_classes, n_features)
-    intercept_ : ndarray of shape (1,) or (n_classes,)
-    support_ : ndarray of int
-    supports_ : list of ndarray of int
-    n_features_selected_ : int
-    primal_, dual_, dual_gap_ : ndarray of shape (n_problems,)
-        Objective, its certified lower bound, and ``(primal - dual) / primal``.
-    n_iter_ : ndarray of int of shape (n_problems,)
-    status_ : list of Status
-    history_ : list of list of Progress
-    measure_ : Measure
-    n_features_in_, feature_names_in_
-        As everywhere in scikit-learn.
+    classes_, coef_, intercept_, support_, supports_, n_features_selected_, primal_, dual_, gap_, \
+n_iter_, status_, history_, measure_
+        As in :class:`~scoresieve.MeasureSVC`.
 
     Examples
     --------
@@ -130,4 +119,4 @@ class L1BundleSVM(MeasureBaseline):
             problem = replace(problem, constant=constant)
             result = finish(problem, tracker, bundle.weights(), tracker.primal, status)
         details = {"history_": result.history}
-        return BinaryFit.of(result, trouble=self._trouble(result), details=details)
+        return BinaryFit.of(result, None, trouble=self._gap_trouble(result), details=details)

@@ -6,15 +6,13 @@ from time import perf_counter
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils.class_weight import compute_sample_weight
 
+from scoresieve._arrays import FloatArray
 from scoresieve._checks import check_count, check_positive
 from scoresieve.baselines._base import BinaryFit
 from scoresieve.baselines._liblinear import LiblinearBaseline, LiblinearFit, for_liblinear
 from scoresieve.estimators.persistence.fields import fields_of
-
-FloatArray = NDArray[np.float64]
 
 #: Factor between the C of the search before both ends are known.
 GROWTH = 4.0
@@ -89,20 +87,14 @@ class L1SVM(LiblinearBaseline):
 
     Attributes
     ----------
-    classes_ : ndarray of shape (n_classes,)
-    coef_ : ndarray or CSR matrix of shape (1, n_features) or (n_classes, n_features)
-    intercept_ : ndarray of shape (1,) or (n_classes,)
-    support_ : ndarray of int
-    supports_ : list of ndarray of int
-    n_features_selected_ : int
+    classes_, coef_, intercept_, support_, supports_, n_features_selected_
+        As in :class:`~scoresieve.MeasureSVC`.
     C_ : ndarray of shape (n_problems,)
         The C of each model.
     path_ : list of ndarray of shape (n_fits, 2)
         Each C that was tried and its number of features, in the order of the search.
     n_iter_ : ndarray of int of shape (n_problems,)
         Iterations of liblinear for ``C_``.
-    n_features_in_, feature_names_in_
-        As everywhere in scikit-learn.
 
     Examples
     --------
@@ -190,7 +182,7 @@ class L1SVM(LiblinearBaseline):
         intercept = self.intercept_scaling if self.fit_intercept else 0.0
         smallest = low = smallest_C(X, y, intercept, class_weight)
         high = None
-        tried = []
+        tried: list[Tried] = []
         while len(tried) < MAX_FITS:
             C = GROWTH * low if high is None else float(np.sqrt(low * high))
             tried.append(self._try(X, y, C, class_weight))

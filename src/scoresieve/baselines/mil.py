@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
+from scoresieve._arrays import FloatArray
 from scoresieve.baselines._base import BinaryFit
 from scoresieve.baselines._liblinear import LiblinearBaseline, for_liblinear
 from scoresieve.baselines.l1_svm import L1SVM
@@ -18,11 +18,8 @@ from scoresieve.mil.bag_checks import check_length
 from scoresieve.mil.bag_model import BagModelMixin
 from scoresieve.mil.bags import Bags, as_bags
 
-FloatArray = NDArray[np.float64]
-
 #: Parameters of ``MILES`` that its l1-SVM has by the same name.
-OF_L1_SVM = ("C", "k_tol", "class_weight", "fit_intercept", "intercept_scaling", "tol")
-OF_L1_SVM += ("max_iter", "max_time", "n_jobs", "random_state")
+OF_L1_SVM = [name for name in L1SVM().get_params() if name not in ("n_features_to_select", "loss")]
 
 
 class MILES(BagModelMixin, ClassifierMixin, BaseEstimator):

@@ -14,7 +14,6 @@ from scoresieve.baselines._base import Baseline, BinaryFit
 from scoresieve.baselines.conic_hinge import solve_hinge_conic
 from scoresieve.estimators.budget_model import budget_arguments
 from scoresieve.estimators.persistence.fields import fields_of
-from scoresieve.estimators.targets import Targets
 from scoresieve.risks import CutWeights
 from scoresieve.solvers.limits import Limits, Status, Tracker, one_blas_thread
 from scoresieve.solvers.problem import Problem, make_problems
@@ -68,21 +67,13 @@ class NMMKL(Baseline):
 
     Attributes
     ----------
-    classes_ : ndarray of shape (n_classes,)
-    coef_ : ndarray or CSR matrix of shape (1, n_features) or (n_classes, n_features)
-    intercept_ : ndarray of shape (1,) or (n_classes,)
-    support_ : ndarray of int
-    supports_ : list of ndarray of int
-    n_features_selected_ : int
+    classes_, coef_, intercept_, support_, supports_, n_features_selected_, primal_, dual_, gap_, \
+status_
+        As in :class:`~scoresieve.MeasureSVC`.
     kernel_weights_ : list of ndarray of shape (n_features,)
         d of each problem.
-    primal_, dual_, dual_gap_ : ndarray of shape (n_problems,)
-        Objective, its certified lower bound, and ``(primal - dual) / primal``.
     n_iter_ : ndarray of int of shape (n_problems,)
         Steps of the conic solver.
-    status_ : list of Status
-    n_features_in_, feature_names_in_
-        As everywhere in scikit-learn.
 
     Examples
     --------
@@ -153,14 +144,8 @@ class NMMKL(Baseline):
             status = Status.MAX_TIME if tracker.deadline.is_over else Status.STALLED
             result = finish(problem, tracker, working.scattered(w), primal, status)
         details = {"kernel_weights_": found.d[: X.shape[1]]}
-        fit = BinaryFit.of(result, trouble=self._trouble(result), details=details)
+        fit = BinaryFit.of(result, problem, trouble=self._gap_trouble(result), details=details)
         return replace(fit, n_iter=found.n_steps)
-
-    def _store(
-        self, X: Any, labels: list[FloatArray], targets: Targets, fits: list[BinaryFit]
-    ) -> None:
-        super()._store(X, labels, targets, fits)
-        self._arguments = self._problem(X, labels[0]).arguments()
 
 
 def as_labellings(alpha: FloatArray) -> CutWeights:

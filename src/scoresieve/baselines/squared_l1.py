@@ -15,7 +15,7 @@ class SquaredL1SVM(BudgetBaseline):
     duality, and the SMO algorithm", ICML 2004) minimises ``1/2 (sum_k g_k ||w_k||_2)^2 + C sum_i
     hinge_i`` over blocks k of features, with an unregularised bias, by sequential minimal
     optimisation on a smoothed dual. Mao and Tsang compare with the case of one block a feature and
-    g_k = 1, in which it is the squared l1 norm, their own problem with B = 1.
+    g_k = 1, (20), in which it is the squared l1 norm, their own problem with B = 1.
 
     Conventions
     -----------
@@ -55,21 +55,11 @@ class SquaredL1SVM(BudgetBaseline):
 
     Attributes
     ----------
-    classes_ : ndarray of shape (n_classes,)
-    coef_ : ndarray or CSR matrix of shape (1, n_features) or (n_classes, n_features)
-    intercept_ : ndarray of shape (1,) or (n_classes,)
-    support_ : ndarray of int
-    supports_ : list of ndarray of int
-    n_features_selected_ : int
+    classes_, coef_, intercept_, support_, supports_, n_features_selected_, primal_, dual_, gap_, \
+n_iter_, status_, measure_
+        As in :class:`~scoresieve.MeasureSVC`.
     C_ : ndarray of shape (n_problems,)
         C of each problem in the scale of ``LinearSVC``.
-    primal_, dual_, dual_gap_ : ndarray of shape (n_problems,)
-        Objective, its certified lower bound, and ``(primal - dual) / primal``.
-    n_iter_ : ndarray of int of shape (n_problems,)
-    status_ : list of Status
-    measure_ : Measure
-    n_features_in_, feature_names_in_
-        As everywhere in scikit-learn.
 
     Examples
     --------

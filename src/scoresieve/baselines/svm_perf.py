@@ -54,22 +54,13 @@ class SVMPerf(BudgetBaseline):
 
     Attributes
     ----------
-    classes_ : ndarray of shape (n_classes,)
-    coef_ : ndarray or CSR matrix of shape (1, n_features) or (n_classes, n_features)
-    intercept_ : ndarray of shape (1,) or (n_classes,)
+    classes_, coef_, intercept_, supports_, n_features_selected_, primal_, dual_, gap_, n_iter_, \
+status_, measure_
+        As in :class:`~scoresieve.MeasureSVC`.
     support_ : ndarray of int
         Features with a non-zero weight: nearly all that occur.
-    supports_ : list of ndarray of int
-    n_features_selected_ : int
     C_ : ndarray of shape (n_problems,)
         C of each problem in the scale of ``LinearSVC``.
-    primal_, dual_, dual_gap_ : ndarray of shape (n_problems,)
-        Objective, its certified lower bound, and ``(primal - dual) / primal``.
-    n_iter_ : ndarray of int of shape (n_problems,)
-    status_ : list of Status
-    measure_ : Measure
-    n_features_in_, feature_names_in_
-        As everywhere in scikit-learn.
 
     Examples
     --------

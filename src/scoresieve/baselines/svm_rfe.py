@@ -8,15 +8,12 @@ from time import perf_counter
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from scoresieve._arrays import FloatArray, IntArray
 from scoresieve._checks import check_count
 from scoresieve.baselines._base import BinaryFit
 from scoresieve.baselines._liblinear import LiblinearBaseline, for_liblinear
 from scoresieve.estimators.persistence.fields import fields_of
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 
 
 class SVMRFE(LiblinearBaseline):
@@ -65,20 +62,14 @@ class SVMRFE(LiblinearBaseline):
 
     Attributes
     ----------
-    classes_ : ndarray of shape (n_classes,)
-    coef_ : ndarray or CSR matrix of shape (1, n_features) or (n_classes, n_features)
-    intercept_ : ndarray of shape (1,) or (n_classes,)
-    support_ : ndarray of int
-    supports_ : list of ndarray of int
-    n_features_selected_ : int
+    classes_, coef_, intercept_, support_, supports_, n_features_selected_
+        As in :class:`~scoresieve.MeasureSVC`.
     ranking_ : ndarray of int of shape (n_features,)
         1 for features that were kept (by any class), 2 for those that went last, and so on.
     rankings_ : list of ndarray of int of shape (n_features,)
         The same for each problem.
     n_iter_ : ndarray of int of shape (n_problems,)
         SVMs that were trained.
-    n_features_in_, feature_names_in_
-        As everywhere in scikit-learn.
 
     Examples
     --------
@@ -187,7 +178,8 @@ def n_after_round(n_left: int, step: Any) -> int:
     """
     if step == "halving":
         return 1 << ((n_left - 1).bit_length() - 1)
-    return n_left - (step if isinstance(step, numbers.Integral) else max(1, int(step * n_left)))
+    n_removed = step if isinstance(step, numbers.Integral) else max(1, step * n_left)
+    return n_left - int(n_removed)
 
 
 def largest_weights(w: FloatArray, n_kept: int) -> IntArray:

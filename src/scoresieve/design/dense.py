@@ -36,6 +36,7 @@ class DenseColumns(Columns):
 
     def append(self, other: Columns) -> DenseColumns:
         """The block with the columns of ``other`` to the right."""
+        assert isinstance(other, DenseColumns)
         return DenseColumns(np.concatenate([self._transposed, other._transposed]))
 
     def as_design(self) -> DenseDesign:

@@ -44,6 +44,7 @@ class SparseColumns(Columns):
 
     def append(self, other: Columns) -> SparseColumns:
         """The block with the columns of ``other`` to the right."""
+        assert isinstance(other, SparseColumns)
         return SparseColumns(sp.hstack([self._block, other._block], format="csc"))
 
     def as_design(self) -> SparseDesign:
@@ -141,8 +142,8 @@ class SparseDesign(Design):
     def _across_lines(self, x: FloatArray) -> FloatArray:
         """The sum of the lines, each times its entry of x."""
         out = None
-        for lines, *piece in self._pieces(max(BLOCK_NUMBERS, self.n_columns)):
-            out = _add_across(out, *piece, self.n_columns, x[lines])
+        for lines, data, indices, indptr in self._pieces(max(BLOCK_NUMBERS, self.n_columns)):
+            out = _add_across(out, data, indices, indptr, self.n_columns, x[lines])
         return np.zeros(self.n_columns) if out is None else out
 
     def _pieces(self, n_entries: int) -> Iterator[tuple[slice, FloatArray, Array, Array]]:

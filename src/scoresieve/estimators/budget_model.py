@@ -35,7 +35,7 @@ from scoresieve.solvers.working import WarmStart
 #: The budget of an estimator that was told none.
 DEFAULT_BUDGET = 50
 #: How the supports of several classes become one selection.
-COMBINE = {"union": np.union1d, "intersection": np.intersect1d}
+COMBINE: dict[str, Any] = {"union": np.union1d, "intersection": np.intersect1d}
 #: What estimators take as X.
 X_OPTIONS: dict[str, Any] = {"accept_sparse": ["csr", "csc"], "dtype": [np.float64, np.float32]}
 
@@ -315,7 +315,7 @@ class BudgetClassifierMixin(LinearModelMixin, CallbackMixin):
         has_same_cuts = (
             self._warm_y is not None
             and same_labels(self._warm_y, y)
-            and np.array_equal(self._warm_weights, sample_weight)
+            and _same_weights(self._warm_weights, sample_weight)
             and self._kind() == problems[0].risk.kind
         )
         points = self._dual_points if has_same_cuts else [None] * len(problems)
@@ -328,9 +328,9 @@ class BudgetClassifierMixin(LinearModelMixin, CallbackMixin):
         self._dual_points = [result.dual_point for result in results]
         self._biases = np.array([result.intercept for result in results])
         self.coef_ = targets.sign * np.array([result.w for result in results])
-        always = self._arguments["always_features"]
+        always, combine = problems[0].always_features, COMBINE[self.multi_class_support]
         self.supports_ = [np.union1d(result.support, always) for result in results]
-        self.support_ = reduce(COMBINE[self.multi_class_support], self.supports_)
+        self.support_ = reduce(combine, self.supports_)
         for name in ("primal", "dual", "gap", "l0_gap", "n_iter"):
             setattr(self, f"{name}_", np.array([getattr(result, name) for result in results]))
         self.status_ = [result.status for result in results]
@@ -351,6 +351,13 @@ def derived_of_problem(model: Any) -> dict[str, Any]:
         "budget_": model._arguments["budget"],
         f"{kind}_": model._arguments[kind],
     }
+
+
+def _same_weights(first: Any, second: Any) -> bool:
+    """Whether both are None, or equal in every entry."""
+    if first is None or second is None:
+        return first is second
+    return np.array_equal(first, second)
 
 
 def check_multi_class_support(name: Any) -> None:

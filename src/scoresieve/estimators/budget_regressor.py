@@ -28,7 +28,7 @@ from scoresieve.estimators.selector import SparseSelectorMixin
 from scoresieve.losses import Loss
 from scoresieve.risks import LossRisk
 from scoresieve.solvers.limits import Limits
-from scoresieve.solvers.problem import Problem, make_problems
+from scoresieve.solvers.problem import Problem, ProblemArguments, make_problems
 from scoresieve.solvers.result import SolveResult
 
 
@@ -200,7 +200,7 @@ class BudgetRegressor(
         self._offset, self._dual_point = offset, result.dual_point
         self._arguments = problem.arguments()
         self.coef_, self.intercept_ = result.w, float(result.intercept + offset)
-        self.support_ = np.union1d(result.support, self._arguments["always_features"])
+        self.support_ = np.union1d(result.support, problem.always_features)
         self.primal_, self.dual_ = result.primal, result.dual
         self.gap_, self.l0_gap_ = result.gap, result.l0_gap
         self.n_iter_, self.status_, self.history_ = result.n_iter, result.status, result.history
@@ -234,13 +234,14 @@ class BudgetRegressor(
             What the model was fitted on.
         """
         X = self._validated(X)
+        arguments: ProblemArguments = {**self._arguments, "sample_weight": sample_weight}
         return certify(
             X,
             np.asarray(y, dtype=np.float64) - self._offset,
             self.coef_,
             self._dual_point,
             intercept=self.intercept_ - self._offset,
-            **self._arguments | {"sample_weight": sample_weight},
+            **arguments,
         )
 
 

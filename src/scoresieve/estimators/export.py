@@ -12,14 +12,13 @@ from sklearn.svm import LinearSVC
 from sklearn.utils.validation import check_is_fitted
 
 from scoresieve._arrays import Array
+from scoresieve.estimators.linear_model import LinearModelMixin
 
 
-class LinearExportMixin:
+class LinearExportMixin(LinearModelMixin):
     """``to_linear_svc().decision_function(X) = X coef_^T + intercept_``.
 
-    Conventions
-    -----------
-    ``fit`` sets what :class:`~scoresieve.estimators.linear_model.LinearModelMixin` asks for.
+    It is for linear models of scikit-learn's classes.
     """
 
     def to_linear_svc(self) -> LinearSVC | OneVsRestClassifier:
@@ -61,7 +60,7 @@ class LinearExportMixin:
             for label in self.classes_
         ]
         # It learns from any indicator matrix of that many columns what there is to know.
-        exported.label_binarizer_ = LabelBinarizer().fit(np.eye(self.classes_.size, dtype=int))
+        exported.label_binarizer_ = LabelBinarizer().fit(np.eye(self.classes_.size, dtype=np.int64))
         exported.classes_ = self.classes_.copy()
         return self._with_features(exported)
 

@@ -11,11 +11,14 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils import column_or_1d
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
-from scoresieve._arrays import Array, FloatArray
+from scoresieve._arrays import Array, FloatArray, IntArray
 from scoresieve.certificate import Certificate, certify
 from scoresieve.estimators.decision import linear_scores, measure_score
+from scoresieve.estimators.targets import Targets
 from scoresieve.losses import Loss
 from scoresieve.measures import Measure
+from scoresieve.risks import DualPoint
+from scoresieve.solvers.problem import ProblemArguments, measure_or_loss
 
 
 class LinearModelMixin:
@@ -29,9 +32,23 @@ class LinearModelMixin:
     shifted to a threshold) and ``_dual_points``.
     """
 
+    coef_: Any
+    intercept_: FloatArray
+    classes_: Array
+    measure_: Measure
+    n_iter_: IntArray
+    _targets: Targets
+    _arguments: ProblemArguments
+    _biases: FloatArray
+    _dual_points: list[DualPoint | None]
+
     def _kind(self) -> Measure | Loss:
         """What the model was trained for."""
-        return self._arguments["measure"] or self._arguments["loss"]
+        return measure_or_loss(self._arguments["measure"], self._arguments["loss"])
+
+    def _arguments_of(self, problem: int, sample_weight: ArrayLike | None) -> ProblemArguments:
+        """All of one of the problems but X and y."""
+        return {**self._arguments, "sample_weight": sample_weight}
 
     def _weights(self) -> FloatArray:
         """The weights of each problem, where a positive score speaks for the positive class."""
@@ -75,16 +92,7 @@ class LinearModelMixin:
         return decision.ravel() if self._targets.kind == "binary" else decision
 
     def predict(self, X: Any) -> Array:
-        """The class of each row, or its indicator matrix.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-
-        Returns
-        -------
-        ndarray of shape (n_samples,) or (n_samples, n_classes)
-        """
+        """The class of each row of X, or an indicator matrix of shape (n_samples, n_classes)."""
         decision = self.decision_function(X)
         return self._targets.predict(decision)
 
@@ -138,9 +146,9 @@ class LinearModelMixin:
                 w,
                 dual_point,
                 intercept=float(bias),
-                **self._arguments | {"sample_weight": sample_weight},
+                **self._arguments_of(problem, sample_weight),
             )
-            for labels_of_class, w, dual_point, bias in parts
+            for problem, (labels_of_class, w, dual_point, bias) in enumerate(parts)
         ]
         return found[0] if self._targets.kind == "binary" else found
 

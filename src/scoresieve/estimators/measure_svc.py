@@ -50,7 +50,7 @@ class MeasureSVC(
         ``l0_gap_`` bounds how far it is from the best model of that size.
     C : float, default=30.0
         Weight of the risk. For F1 on text 3 to 100 is the useful range; the default is within a
-        point of the best C for most classes of four text sets, see ``benchmarks/RESULTS.md``.
+        point of the best C for most classes of four text sets, see ``studies/RESULTS.md``.
         Accuracy sums the risk over all rows, not over the positives, and wants a smaller C.
     fit_intercept : bool, default=True
     intercept_scaling : float, default=1.0

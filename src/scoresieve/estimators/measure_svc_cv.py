@@ -17,7 +17,6 @@ from scoresieve.estimators.budget_model import (
     check_multi_class_support,
     problem_arguments,
 )
-from scoresieve.estimators.linear_model import LinearModelMixin
 from scoresieve.estimators.measure_svc import MeasureSVC
 from scoresieve.estimators.persistence.saving import PersistenceMixin
 from scoresieve.estimators.progress import CallbackMixin, FitTasks, reported, with_callbacks
@@ -40,7 +39,6 @@ from scoresieve.solvers.solve import check_solver
 
 class MeasureSVCCV(
     ChosenModelMixin,
-    LinearModelMixin,
     PersistenceMixin,
     CallbackMixin,
     ClassifierMixin,
@@ -189,11 +187,11 @@ pos_label, multi_class_support, solver, tol, max_iter
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,), or indicator matrix of shape (n_samples, n_classes)
+        X, y
+            As for :meth:`MeasureSVC.fit`.
         sample_weight : array-like of shape (n_samples,), optional
-            How often each row counts when models are fitted and when they are scored, as for
-            :meth:`MeasureSVC.fit`. All copies of a row are in the same part.
+            How often each row counts when models are fitted and when they are scored. All copies of
+            a row are in the same part.
         groups : array-like of shape (n_samples,), optional
             Rows that a splitter such as ``GroupKFold`` keeps together.
 

@@ -20,7 +20,7 @@ try:
     from sklearn.callback import CallbackSupportMixin, with_callbacks
 except ImportError:  # scikit-learn < 1.9
 
-    class CallbackSupportMixin:
+    class CallbackSupportMixin:  # type: ignore[no-redef]
         """Callbacks came with scikit-learn 1.9."""
 
     def with_callbacks(method: Any) -> Any:

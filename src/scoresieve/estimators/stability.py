@@ -83,7 +83,7 @@ def selection_frequency(
         delayed(_selected)(clone(estimator), X, y, rows) for rows in draws
     )
     # A sum of whole numbers is exact, so that the order of the jobs does not matter either.
-    return np.sum(masks, axis=0, dtype=np.int64) / n_resamples
+    return np.asarray(np.sum(masks, axis=0, dtype=np.int64) / n_resamples)
 
 
 def _draw_rows(

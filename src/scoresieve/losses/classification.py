@@ -30,11 +30,7 @@ class Hinge(MarginLoss):
     name = "hinge"
     is_smooth = False
     has_one_slope = True
-
-    @property
-    def curvature_bound(self) -> float:
-        """Infinite: the derivative jumps at m = 1."""
-        return np.inf
+    curvature_bound = np.inf
 
     def _phi(self, margins: FloatArray) -> FloatArray:
         return np.maximum(0.0, 1.0 - margins)
@@ -73,10 +69,7 @@ class SquaredHinge(MarginLoss):
     name = "squared_hinge"
     _range = (-np.inf, 0.0)
 
-    @property
-    def curvature_bound(self) -> float:
-        """2."""
-        return 2.0
+    curvature_bound = 2.0
 
     def _phi(self, margins: FloatArray) -> FloatArray:
         return np.square(np.maximum(0.0, 1.0 - margins))
@@ -116,11 +109,7 @@ class Logistic(MarginLoss):
     """
 
     name = "logistic"
-
-    @property
-    def curvature_bound(self) -> float:
-        """1/4, at m = 0."""
-        return 0.25
+    curvature_bound = 0.25
 
     def _phi(self, margins: FloatArray) -> FloatArray:
         # np.logaddexp(0, -m) does the same, but takes several times as long.

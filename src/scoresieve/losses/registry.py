@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import fields
+from typing import Any
 
 from scoresieve.losses._base import Loss
 from scoresieve.losses.classification import Hinge, HuberHinge, Logistic, SquaredHinge
 from scoresieve.losses.regression import EpsilonInsensitive, Huber, Squared
 
-_LOSSES: dict[str, type[Loss]] = {
+_LOSSES: dict[str, Any] = {
     loss.name: loss
     for loss in (Hinge, SquaredHinge, Logistic, HuberHinge, Squared, EpsilonInsensitive, Huber)
 }

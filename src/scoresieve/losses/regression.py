@@ -28,15 +28,8 @@ class Squared(ResidualLoss):
     """
 
     name = "squared"
-
-    @property
-    def curvature_bound(self) -> float:
-        """1."""
-        return 1.0
-
-    @property
-    def _largest_slope(self) -> float:
-        return np.inf
+    curvature_bound = 1.0
+    _largest_slope = np.inf
 
     def _psi(self, residuals: FloatArray) -> FloatArray:
         return 0.5 * residuals * residuals
@@ -86,14 +79,8 @@ class EpsilonInsensitive(ResidualLoss):
         value = positive_setting(self.epsilon, "epsilon", or_zero=True)
         object.__setattr__(self, "epsilon", value)
 
-    @property
-    def curvature_bound(self) -> float:
-        """Infinite: the derivative jumps at the walls of the tube."""
-        return np.inf
-
-    @property
-    def _largest_slope(self) -> float:
-        return 1.0
+    curvature_bound = np.inf
+    _largest_slope = 1.0
 
     def _psi(self, residuals: FloatArray) -> FloatArray:
         return np.maximum(0.0, np.abs(residuals) - self.epsilon)
@@ -144,10 +131,7 @@ class Huber(ResidualLoss):
     def __post_init__(self) -> None:
         object.__setattr__(self, "epsilon", positive_setting(self.epsilon, "epsilon"))
 
-    @property
-    def curvature_bound(self) -> float:
-        """1."""
-        return 1.0
+    curvature_bound = 1.0
 
     @property
     def _largest_slope(self) -> float:

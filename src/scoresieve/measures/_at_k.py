@@ -23,18 +23,7 @@ def read_k(text: str) -> int | str:
 
 
 def parse_k(k: int | str) -> int | Fraction:
-    """``k`` itself, or the multiple of P that "2p", "p/2" or "0.5p" stands for.
-
-    Parameters
-    ----------
-    k : int or str
-        A positive integer, or a positive multiple of the number of positives.
-
-    Returns
-    -------
-    k : int or Fraction
-        A fraction stands for a multiple of P.
-    """
+    """``k`` itself, or the multiple of P that "2p", "p/2" or "0.5p" stands for, as a fraction."""
     if isinstance(k, Integral) and not isinstance(k, bool) and k >= 1:
         return int(k)
     match = _MULTIPLE.fullmatch(k.replace(" ", "").lower()) if isinstance(k, str) else None
@@ -49,19 +38,7 @@ def parse_k(k: int | str) -> int | Fraction:
 
 
 def expected_true_positives(y: FloatArray, scores: FloatArray, k: int) -> float:
-    """Mean number of positives among the k highest scores, over all orders of the tied scores.
-
-    Parameters
-    ----------
-    y, scores : ndarray of shape (n_samples,)
-        Labels in {-1, +1} and scores.
-    k : int
-        Between 1 and n_samples.
-
-    Returns
-    -------
-    n_true_positive : float
-    """
+    """Mean number of positives among the k highest scores, over all orders of the tied scores."""
     positive, scores = np.asarray(y) > 0, np.asarray(scores)
     threshold = np.partition(scores, scores.size - k)[scores.size - k]
     above, tied = scores > threshold, scores == threshold
@@ -77,27 +54,16 @@ class AtK:
 
     def __post_init__(self) -> None:
         k = parse_k(self.k)
+        shortest: int | Fraction | str = k
         if isinstance(k, Fraction):
             factor = "" if k.numerator == 1 else k.numerator
-            k = f"{factor}p" if k.denominator == 1 else f"{factor}p/{k.denominator}"
-        object.__setattr__(self, "k", k)
+            shortest = f"{factor}p" if k.denominator == 1 else f"{factor}p/{k.denominator}"
+        object.__setattr__(self, "k", shortest)
 
     def n_selected(self, y: FloatArray) -> int:
         """``k`` as a number of examples: ``floor(multiple * P)``, at least 1, at most n_samples.
 
-        Parameters
-        ----------
-        y : ndarray of shape (n_samples,)
-            Labels in {-1, +1}.
-
-        Returns
-        -------
-        k : int
-
-        Raises
-        ------
-        ValueError
-            If there are fewer than k examples.
+        ValueError if there are fewer than k examples.
         """
         n_positive, n_negative = class_sizes(y)
         k = parse_k(self.k)

@@ -27,6 +27,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from scoresieve._arrays import FloatArray
@@ -84,7 +85,7 @@ class Measure(ABC):
 
     @abstractmethod
     def most_violated(self, y: FloatArray, scores: FloatArray) -> Cut:
-        """The cut with the largest value at ``scores`` among those with ``Delta > 0``.
+        """The cut with the largest value at ``scores`` among those with ``Delta > 0``: (14), (18).
 
         Its value may be negative; then the risk is 0 (see :meth:`risk`).
         """
@@ -140,7 +141,36 @@ class Measure(ABC):
         return max(0.0, self.most_violated(y, scores).value(scores))
 
 
-M = TypeVar("M", bound=Measure)
+def same_shape(delta: Any, y: FloatArray) -> FloatArray:
+    """``delta`` as float64; ValueError if its shape is not that of y."""
+    delta = np.asarray(delta, dtype=np.float64)
+    if delta.shape != np.shape(y):
+        raise ValueError(f"delta has shape {delta.shape}, but y has shape {np.shape(y)}.")
+    return delta
+
+
+def check_flips(delta: Any, flip_values: FloatArray, spelled: str = "y[{i}]") -> FloatArray:
+    """``delta`` of a labelling: 0 or the flip value for each example; ValueError if it is not.
+
+    Parameters
+    ----------
+    delta : array-like of shape (n_samples,)
+    flip_values : ndarray of shape (n_samples,)
+    spelled : str
+        What the flip values are, for messages.
+    """
+    delta = same_shape(delta, flip_values)
+    wrong = np.flatnonzero((delta != 0) & (delta != flip_values))
+    if wrong.size:
+        i = wrong[0]
+        raise ValueError(
+            f"delta[{i}] is {delta[i]}, but it must be 0 or {spelled.format(i=i)} = "
+            f"{flip_values[i]}."
+        )
+    return delta
+
+
+M = TypeVar("M", bound=type[Measure])
 
 #: Names by what they look like: a form to show, and what makes a measure of the matched text.
 _FORMS: dict[str, tuple[re.Pattern[str], Callable[[str], Measure]]] = {}
@@ -150,7 +180,7 @@ NUMBER = r"\d+(?:\.\d*)?(?:e[+-]?\d+)?"
 
 def named(
     *forms: str, pattern: str | None = None, read: Callable[[str], Any] | None = None
-) -> Callable[[type[M]], type[M]]:
+) -> Callable[[M], M]:
     """Let :func:`get_measure` know the measures of a class by name.
 
     Parameters
@@ -163,9 +193,9 @@ def named(
         The setting of what the group matched.
     """
 
-    def add(kind: type[M]) -> type[M]:
+    def add(kind: Any) -> Any:
+        make = (lambda text: kind(read(text))) if read else (lambda _: kind())
         for form in forms:
-            make = (lambda text: kind(read(text))) if read else (lambda _: kind())
             _FORMS[form] = re.compile(pattern or f"({form})"), make
         return kind
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from sklearn.metrics import average_precision_score
 
-from scoresieve._arrays import FloatArray
+from scoresieve._arrays import Array, FloatArray
 from scoresieve.measures._base import Cut, named
 from scoresieve.measures.contingency import IndexArray, stable_order
 from scoresieve.measures.ranking import RankingMeasure
@@ -38,19 +38,7 @@ class AveragePrecision(RankingMeasure):
         return float(average_precision_score(y, scores))
 
     def most_violated(self, y: FloatArray, scores: FloatArray) -> Cut:
-        """Place every negative at its best rank, by divide and conquer in O((P + N) log N).
-
-        Parameters
-        ----------
-        y : ndarray of shape (n_samples,)
-            Labels in {-1, +1}, both present.
-        scores : ndarray of shape (n_samples,)
-            Finite scores.
-
-        Returns
-        -------
-        cut : Cut
-        """
+        """Place every negative at its best rank, by divide and conquer in O((P + N) log N)."""
         positive, negative = np.flatnonzero(y > 0), np.flatnonzero(y <= 0)
         positive = positive[stable_order(-scores[positive])]
         negative = negative[stable_order(-scores[negative])]
@@ -64,7 +52,7 @@ class AveragePrecision(RankingMeasure):
         delta[negative] = (places - positive.size) / negative.size
         return Cut(delta=delta, loss=self._counts_loss(n_above, negative.size))
 
-    def _counts_loss(self, n_above: IndexArray, n_negative: int) -> float:
+    def _counts_loss(self, n_above: Array, n_negative: int) -> float:
         return float(np.sum(n_above / (np.arange(1, n_above.size + 1) + n_above)))
 
 

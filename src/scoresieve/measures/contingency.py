@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scoresieve._arrays import BoolArray, FloatArray
-from scoresieve.measures._base import Cut, Measure
+from scoresieve.measures._base import Cut, Measure, check_flips
 
 IndexArray: TypeAlias = NDArray[np.intp]
 
@@ -35,36 +35,10 @@ class ContingencyMeasure(Measure):
     def table_loss(
         self, n_true_positive: Any, n_false_positive: Any, n_positive: int, n_negative: int
     ) -> FloatArray:
-        """``Delta(a, b)`` in [0, 1].
-
-        Parameters
-        ----------
-        n_true_positive, n_false_positive : array_like
-            The counts a and b, of shapes that broadcast.
-        n_positive, n_negative : int
-            P and N.
-
-        Returns
-        -------
-        loss : ndarray
-            Of the broadcast shape.
-        """
+        """``Delta(a, b)`` in [0, 1], of counts a and b of shapes that broadcast."""
 
     def admissible(self, n_true_positive: Any, n_false_positive: Any, y: FloatArray) -> BoolArray:
-        """Whether labellings with these counts may compete; all of them, unless overridden.
-
-        Parameters
-        ----------
-        n_true_positive, n_false_positive : array_like
-            The counts a and b, of shapes that broadcast.
-        y : ndarray of shape (n_samples,)
-            Labels in {-1, +1}.
-
-        Returns
-        -------
-        admissible : ndarray of bool
-            Of the broadcast shape.
-        """
+        """Whether labellings with the counts a and b may compete; all, unless overridden."""
         return np.ones(np.broadcast(n_true_positive, n_false_positive).shape, dtype=bool)
 
     def unit(self, y: FloatArray) -> float:
@@ -72,17 +46,7 @@ class ContingencyMeasure(Measure):
         return float(np.count_nonzero(y > 0))
 
     def loss(self, y: FloatArray, y_pred: FloatArray) -> float:
-        """``Delta(y, y_pred)`` in [0, 1], by the formula, admissible or not.
-
-        Parameters
-        ----------
-        y, y_pred : ndarray of shape (n_samples,)
-            True and predicted labels in {-1, +1}.
-
-        Returns
-        -------
-        loss : float
-        """
+        """``Delta(y, y_pred)`` of labels in {-1, +1}, by the formula, admissible or not."""
         y_pred = np.asarray(y_pred)
         if y_pred.shape != np.shape(y):
             raise ValueError(f"y_pred has shape {y_pred.shape}, but y has shape {np.shape(y)}.")
@@ -93,32 +57,11 @@ class ContingencyMeasure(Measure):
     def cut_loss(self, y: FloatArray, delta: FloatArray) -> float:
         """``U * Delta`` of the labelling that flips where ``delta`` is not zero.
 
-        Parameters
-        ----------
-        y : ndarray of shape (n_samples,)
-            Labels in {-1, +1}.
-        delta : ndarray of shape (n_samples,)
-            ``y_i`` where the labelling flips i, 0 elsewhere.
-
-        Returns
-        -------
-        loss : float
-            0 for the true labelling, which is always accepted.
-
-        Raises
-        ------
-        ValueError
-            If an entry is neither 0 nor ``y_i``, or if the labelling does not compete: it is not
-            admissible, or its loss is 0 although it flips something. Such a cut would not bound
-            the risk from below.
+        It is 0 for the true labelling, which is always accepted; ValueError if an entry is neither
+        0 nor ``y_i``, or if the labelling does not compete: it is not admissible, or its loss is 0
+        although it flips something. Such a cut would not bound the risk from below.
         """
-        delta = np.asarray(delta)
-        if delta.shape != np.shape(y):
-            raise ValueError(f"delta has shape {delta.shape}, but y has shape {np.shape(y)}.")
-        wrong = np.flatnonzero((delta != 0) & (delta != y))
-        if wrong.size:
-            i = wrong[0]
-            raise ValueError(f"delta[{i}] is {delta[i]}, but it must be 0 or y[{i}] = {y[i]}.")
+        delta = check_flips(delta, y)
         if not delta.any():
             return 0.0
         n_positive, n_negative = class_sizes(y)
@@ -221,17 +164,7 @@ class OrderedClasses:
         return int(np.count_nonzero(self.negatives > 0))
 
     def flip(self, n_missed: int, n_alarms: int) -> FloatArray:
-        """``delta`` that flips the lowest positives (+1) and the highest negatives (-1).
-
-        Parameters
-        ----------
-        n_missed, n_alarms : int
-            How many positives and negatives to flip.
-
-        Returns
-        -------
-        delta : ndarray of shape (n_samples,)
-        """
+        """``delta`` that flips the lowest positives (+1) and the highest negatives (-1)."""
         delta = np.zeros(self.y.size)
         if n_missed:
             index = self._positive_index
@@ -282,17 +215,7 @@ class SearchedMeasure(ContingencyMeasure):
     def most_violated(self, y: FloatArray, scores: FloatArray) -> Cut:
         """The competing labelling with the largest ``loss - <delta, scores>``.
 
-        Parameters
-        ----------
-        y : ndarray of shape (n_samples,)
-            Labels in {-1, +1}, both present.
-        scores : ndarray of shape (n_samples,)
-            Finite scores.
-
-        Returns
-        -------
-        cut : Cut
-            Among tables of equal value the one with the fewest true positives.
+        Among tables of equal value it is the one with the fewest true positives.
         """
         n_positive, n_negative = class_sizes(y)
         classes = OrderedClasses(y, scores, self._lowest_alarm(n_positive))

@@ -7,19 +7,18 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 from sklearn.metrics import accuracy_score, balanced_accuracy_score
 
 from scoresieve._arrays import FloatArray
-from scoresieve.measures._base import Cut, named
+from scoresieve.measures._base import Cut, check_flips, named
 from scoresieve.measures.contingency import ContingencyMeasure, class_sizes, predicted_labels
-from scoresieve.measures.weighted import WeightedAccuracy, WeightedBalancedAccuracy
+from scoresieve.measures.weighted import WeightedMeasure
 
 
-class WeightedErrors(ContingencyMeasure):
-    """``U * Delta(y, y') = sum of cost_i over the flipped i``, one cost for each class.
+class SumOfErrors(WeightedMeasure, ContingencyMeasure):
+    """``U * Delta(y, y') = sum of c_i cost_i over the flipped i``, one cost for each class.
 
-    The risk is a sum of hinges, ``R(s) = sum_i (cost_i - y_i s_i)_+``, and the most violated
+    The risk is a sum of hinges, ``R(s) = sum_i c_i (cost_i - y_i s_i)_+``, and the most violated
     labelling flips every i with ``y_i s_i < cost_i``. No sort is needed.
 
     Conventions
@@ -28,39 +27,45 @@ class WeightedErrors(ContingencyMeasure):
     """
 
     @abstractmethod
-    def costs(self, n_positive: int, n_negative: int) -> tuple[float, float]:
-        """Cost of a missed positive and of a false alarm, both in units of ``U * Delta``."""
+    def costs(self, total_positive: float, total_negative: float) -> tuple[float, float]:
+        """Cost of a missed positive and of a false alarm of weight 1, in units of ``U * Delta``."""
 
     def most_violated(self, y: FloatArray, scores: FloatArray) -> Cut:
-        """Flip every example whose margin is below its cost, or else the best single one.
-
-        Parameters
-        ----------
-        y : ndarray of shape (n_samples,)
-            Labels in {-1, +1}, both present.
-        scores : ndarray of shape (n_samples,)
-            Finite scores.
-
-        Returns
-        -------
-        cut : Cut
-        """
-        sizes = class_sizes(y)
-        cost_positive, cost_negative = self.costs(*sizes)
-        gains = np.where(y > 0, cost_positive, cost_negative) - y * scores
+        """Flip every example whose margin is below its cost, or else the best single one."""
+        gains = self._costs_of_examples(y) - y * scores
         flipped = gains > 0
+        if self.weights is not None:
+            present = self.weights > 0
+            flipped &= present
+            gains = np.where(present, self.weights * gains, -np.inf)
         if not flipped.any():
             flipped[np.argmax(gains)] = True
-        delta = np.where(flipped, y, 0.0)
-        n_missed = np.count_nonzero(delta > 0)
-        n_alarms = np.count_nonzero(delta < 0)
-        loss = self.unit(y) * self.table_loss(sizes[0] - n_missed, n_alarms, *sizes)
-        return Cut(delta=delta, loss=float(loss))
+        delta = np.where(flipped, self.flip_values(y), 0.0)
+        return Cut(delta=delta, loss=self._loss_of(y, delta))
+
+    def cut_loss(self, y: FloatArray, delta: FloatArray) -> float:
+        """``sum of c_i cost_i`` where ``delta`` is not zero; ValueError if it is no labelling."""
+        if self.weights is None:
+            return super().cut_loss(y, delta)
+        flips = self.flip_values(y)
+        return self._loss_of(y, check_flips(delta, flips, "sample_weight[{i}] * y[{i}]"))
+
+    def _loss_of(self, y: FloatArray, delta: FloatArray) -> float:
+        if self.weights is not None:
+            return float(np.abs(delta) @ self._costs_of_examples(y))
+        # Counts, so that the loss is that of the table to the last digit.
+        n_positive, n_negative = class_sizes(y)
+        a = n_positive - np.count_nonzero(delta > 0)
+        b = np.count_nonzero(delta < 0)
+        return float(self.unit(y) * self.table_loss(a, b, n_positive, n_negative))
+
+    def _costs_of_examples(self, y: FloatArray) -> FloatArray:
+        return np.where(np.asarray(y) > 0, *self.costs(*self.totals(y)))
 
 
 @named("accuracy", "hamming")
-@dataclass(frozen=True)
-class Accuracy(WeightedErrors):
+@dataclass(frozen=True, eq=False)
+class Accuracy(SumOfErrors):
     """``Delta = errors / n`` and ``U = n``: the Hamming loss, whose risk is the sum of hinges.
 
     Conventions
@@ -71,20 +76,21 @@ class Accuracy(WeightedErrors):
     Examples
     --------
     >>> import numpy as np
-    >>> y = np.array([1.0, -1.0, -1.0])
-    >>> Accuracy().risk(y, np.array([0.25, -3.0, 0.5]))
+    >>> y, scores = np.array([1.0, -1.0, -1.0]), np.array([0.25, -3.0, 0.5])
+    >>> Accuracy().risk(y, scores)
     2.25
+    >>> Accuracy(weights=[2.0, 5.0, 1.0]).risk(y, scores)
+    3.0
     """
 
     name = "accuracy"
-    takes_weights = True
 
     def unit(self, y: FloatArray) -> float:
-        """``U = n``, the number of examples."""
-        return float(np.size(y))
+        """``U = P_w + N_w``, the number of examples or their total weight."""
+        return sum(self.totals(y))
 
-    def costs(self, n_positive: int, n_negative: int) -> tuple[float, float]:
-        """Every error costs 1."""
+    def costs(self, total_positive: float, total_negative: float) -> tuple[float, float]:
+        """Every error of weight 1 costs 1."""
         return 1.0, 1.0
 
     def table_loss(
@@ -96,27 +102,23 @@ class Accuracy(WeightedErrors):
 
     def score(self, y: FloatArray, scores: FloatArray) -> float:
         """``accuracy_score`` of scikit-learn for the predictions ``scores > 0``."""
-        return float(accuracy_score(y, predicted_labels(scores)))
-
-    def weighted(self, sample_weight: ArrayLike) -> WeightedAccuracy:
-        """Every error of example i costs ``c_i``."""
-        return WeightedAccuracy(sample_weight)
+        return float(accuracy_score(y, predicted_labels(scores), sample_weight=self.weights))
 
 
 @named("balanced_accuracy")
-@dataclass(frozen=True)
-class BalancedAccuracy(WeightedErrors):
+@dataclass(frozen=True, eq=False)
+class BalancedAccuracy(SumOfErrors):
     """``Delta = ((P - a) / P + b / N) / 2``: one minus the mean recall of the two classes.
 
-    With ``U = P`` a missed positive costs 1/2 and a false alarm ``P / (2 N)``.
+    With ``U = P`` a missed positive costs 1/2 and a false alarm ``P / (2 N)``, weights and their
+    totals for counts if there are any.
     """
 
     name = "balanced_accuracy"
-    takes_weights = True
 
-    def costs(self, n_positive: int, n_negative: int) -> tuple[float, float]:
-        """``1/2`` and ``P / (2 N)``."""
-        return 0.5, 0.5 * n_positive / n_negative
+    def costs(self, total_positive: float, total_negative: float) -> tuple[float, float]:
+        """``1/2`` and ``P_w / (2 N_w)``."""
+        return 0.5, 0.5 * total_positive / total_negative
 
     def table_loss(
         self, n_true_positive: Any, n_false_positive: Any, n_positive: int, n_negative: int
@@ -127,8 +129,5 @@ class BalancedAccuracy(WeightedErrors):
 
     def score(self, y: FloatArray, scores: FloatArray) -> float:
         """``balanced_accuracy_score`` of scikit-learn for the predictions ``scores > 0``."""
-        return float(balanced_accuracy_score(y, predicted_labels(scores)))
-
-    def weighted(self, sample_weight: ArrayLike) -> WeightedBalancedAccuracy:
-        """A missed positive costs ``c_i / 2`` and a false alarm ``c_j P_w / (2 N_w)``."""
-        return WeightedBalancedAccuracy(sample_weight)
+        labels = predicted_labels(scores)
+        return float(balanced_accuracy_score(y, labels, sample_weight=self.weights))

@@ -11,15 +11,17 @@ from abc import abstractmethod
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike
 from sklearn.metrics import roc_auc_score
 
-from scoresieve._arrays import FloatArray
-from scoresieve.measures._base import Cut, Measure, named
-from scoresieve.measures.contingency import IndexArray, class_sizes
-from scoresieve.measures.weighted_auc import WeightedROCAUC
+from scoresieve._arrays import Array, FloatArray
+from scoresieve.measures._base import Cut, Measure, named, same_shape
+from scoresieve.measures.contingency import class_sizes
+from scoresieve.measures.weighted import WeightedMeasure
 
+#: How far a number of swaps may be from a whole one by rounding.
 _TOLERANCE = 1e-6
+#: What rounding may add up to, as a share of the positives' total weight.
+_ROUNDING = 1e-9
 
 
 class RankingMeasure(Measure):
@@ -34,7 +36,7 @@ class RankingMeasure(Measure):
     flips_examples = False
 
     @abstractmethod
-    def _counts_loss(self, n_above: IndexArray, n_negative: int) -> float:
+    def _counts_loss(self, n_above: Array, n_negative: int) -> float:
         """``U * Delta`` from the counts ``b_1 <= ... <= b_P``."""
 
     def unit(self, y: FloatArray) -> float:
@@ -46,43 +48,17 @@ class RankingMeasure(Measure):
         return self.unit(y)
 
     def loss(self, y: FloatArray, scores: FloatArray) -> float:
-        """``Delta = 1 - score`` of the ranking by ``scores``.
-
-        Parameters
-        ----------
-        y, scores : ndarray of shape (n_samples,)
-            Labels in {-1, +1} and scores.
-
-        Returns
-        -------
-        loss : float
-        """
+        """``Delta = 1 - score`` of the ranking by ``scores``."""
         return 1.0 - self.score(y, scores)
 
     def cut_loss(self, y: FloatArray, delta: FloatArray) -> float:
         """``U * Delta`` of the ranking whose swapped pairs add up to ``delta``.
 
-        Parameters
-        ----------
-        y : ndarray of shape (n_samples,)
-            Labels in {-1, +1}.
-        delta : ndarray of shape (n_samples,)
-            ``b / N`` for each positive and ``-r / N`` for each negative.
-
-        Returns
-        -------
-        loss : float
-            0 for the true ranking.
-
-        Raises
-        ------
-        ValueError
-            If no ranking has these counts. With ``b_1 <= ... <= b_P`` and ``r_1 >= ... >= r_N``
-            a ranking has ``r_j`` = the number of k with ``b_k >= j``.
+        ``delta`` is ``b / N`` for each positive and ``-r / N`` for each negative; ValueError if no
+        ranking has these counts. With ``b_1 <= ... <= b_P`` and ``r_1 >= ... >= r_N`` a ranking has
+        ``r_j`` = the number of k with ``b_k >= j``.
         """
-        delta = np.asarray(delta, dtype=float)
-        if delta.shape != np.shape(y):
-            raise ValueError(f"delta has shape {delta.shape}, but y has shape {np.shape(y)}.")
+        delta = same_shape(delta, y)
         n_positive, n_negative = class_sizes(y)
         counts = n_negative * np.where(y > 0, delta, -delta)
         whole = np.rint(counts)
@@ -100,12 +76,18 @@ class RankingMeasure(Measure):
 
 
 @named("roc_auc")
-@dataclass(frozen=True)
-class ROCAUC(RankingMeasure):
+@dataclass(frozen=True, eq=False)
+class ROCAUC(WeightedMeasure, RankingMeasure):
     """``Delta = swapped pairs / (P N)``: one minus the area under the ROC curve.
 
-    The risk is ``R(s) = (1/N) sum over pairs of (1 - s_i + s_j)_+``. The most violated ranking
-    swaps every pair with ``s_j > s_i - 1``, found by two sorts.
+    The risk is ``R(s) = (1/N_w) sum over pairs of c_i c_j (1 - s_i + s_j)_+``. The most violated
+    ranking swaps every pair with ``s_j > s_i - 1``, found by two sorts. A swapped pair adds
+    ``c_i c_j / N_w`` to ``delta_i`` and to the loss, and takes it from ``delta_j``.
+
+    Conventions
+    -----------
+    If no pair is worth a swap, the closest one is swapped; then the value is at most 0, and where
+    it is negative another pair of less weight may have a larger one.
 
     Examples
     --------
@@ -116,41 +98,90 @@ class ROCAUC(RankingMeasure):
     """
 
     name = "roc_auc"
-    takes_weights = True
 
     def score(self, y: FloatArray, scores: FloatArray) -> float:
         """``roc_auc_score`` of scikit-learn."""
-        return float(roc_auc_score(y, scores))
-
-    def weighted(self, sample_weight: ArrayLike) -> WeightedROCAUC:
-        """A pair counts ``c_i c_j`` times."""
-        return WeightedROCAUC(sample_weight)
+        return float(roc_auc_score(y, scores, sample_weight=self.weights))
 
     def most_violated(self, y: FloatArray, scores: FloatArray) -> Cut:
-        """Swap every pair whose difference of scores is below 1, or else the closest pair.
-
-        Parameters
-        ----------
-        y : ndarray of shape (n_samples,)
-            Labels in {-1, +1}, both present.
-        scores : ndarray of shape (n_samples,)
-            Finite scores.
-
-        Returns
-        -------
-        cut : Cut
-        """
-        positive, negative = np.flatnonzero(y > 0), np.flatnonzero(y <= 0)
+        """Swap every pair whose difference of scores is below 1, or else the closest pair."""
+        weights = np.ones(y.size) if self.weights is None else self.weights
+        present = weights > 0
+        positive, negative = np.flatnonzero(present & (y > 0)), np.flatnonzero(present & (y <= 0))
         # Both counts compare the same rounded numbers, so that they describe one ranking.
         bars, rivals = scores[positive] - 1.0, scores[negative]
-        counts = np.zeros(y.size)
-        counts[positive] = negative.size - np.searchsorted(np.sort(rivals), bars, side="right")
-        counts[negative] = -np.searchsorted(np.sort(bars), rivals, side="left")
-        if not counts.any():
-            counts[positive[np.argmin(bars)]] = 1
-            counts[negative[np.argmax(rivals)]] = -1
-        loss = self._counts_loss(counts[positive], negative.size)
-        return Cut(delta=counts / negative.size, loss=loss)
+        swapped = np.zeros(y.size)
+        if self.weights is None:
+            swapped[positive] = negative.size - np.searchsorted(np.sort(rivals), bars, side="right")
+            swapped[negative] = -np.searchsorted(np.sort(bars), rivals, side="left")
+        else:
+            swapped[positive] = _weight_beyond(-rivals, weights[negative], -bars)
+            swapped[negative] = -_weight_beyond(bars, weights[positive], rivals)
+        if not swapped.any():
+            i, j = positive[np.argmin(bars)], negative[np.argmax(rivals)]
+            swapped[i], swapped[j] = weights[j], -weights[i]
+        total_negative = self.totals(y)[1]
+        loss = float((weights * swapped)[positive].sum() / total_negative)
+        return Cut(delta=weights * (swapped / total_negative), loss=loss)
 
-    def _counts_loss(self, n_above: IndexArray, n_negative: int) -> float:
+    def cut_loss(self, y: FloatArray, delta: FloatArray) -> float:
+        """``U * Delta = sum of delta over the positives``; ValueError if no swaps add up to it.
+
+        With weights, ``delta`` is ``(1/N_w) sum_j z_ij c_i c_j`` for each positive i and minus the
+        sum over i for each negative j, every ``z_ij`` in [0, 1] saying how far a pair is swapped.
+        Loss and delta are linear in z, so that every z gives a bound, mixtures of rankings too.
+        """
+        if self.weights is None:
+            return super().cut_loss(y, delta)
+        delta, (total_positive, total_negative) = same_shape(delta, y), self.totals(y)
+        positive = np.asarray(y) > 0
+        ratio = total_positive / total_negative
+        flows = np.where(positive, delta, -delta)
+        most = self.weights * np.where(positive, 1.0, ratio)
+        wrong = np.flatnonzero(~((flows >= 0) & (flows <= most * (1 + _ROUNDING))))
+        if wrong.size:
+            i = wrong[0]
+            sign = 1.0 if positive[i] else -1.0
+            raise ValueError(
+                f"delta[{i}] is {delta[i]}, but it must be between 0 and {sign * most[i]}."
+            )
+        present = self.weights > 0
+        one, other = (
+            (flows[members] / total_positive, most[members] / total_positive)
+            for members in (positive & present, ~positive & present)
+        )
+        if not _can_flow(*one, *other):
+            raise ValueError("delta does not add up from the swapped pairs of any ranking.")
+        return float(flows[positive].sum())
+
+    def _counts_loss(self, n_above: Array, n_negative: int) -> float:
         return float(n_above.sum() / n_negative)
+
+
+def _weight_beyond(values: FloatArray, weights: FloatArray, bars: FloatArray) -> FloatArray:
+    """For each bar, the total weight of the values below it."""
+    order = np.argsort(values, kind="stable")
+    sums = np.concatenate(([0.0], np.cumsum(weights[order])))
+    return sums[np.searchsorted(values[order], bars, side="left")]
+
+
+def _can_flow(
+    sent: FloatArray, shares: FloatArray, received: FloatArray, other_shares: FloatArray
+) -> bool:
+    """Whether ``f_ij`` in ``[0, shares_i other_shares_j]`` have the sums ``sent``, ``received``.
+
+    By the theorem of the maximal flow, for the senders I with the largest ``sent / shares`` and
+    the sum t of their shares, ``sum_I sent <= sum_j min(received_j, t other_shares_j)`` must hold,
+    and all together must send what is received. (The theorem of Gale and Ryser, with weights.)
+    """
+    if not abs(sent.sum() - received.sum()) <= _ROUNDING:
+        return False
+    senders = np.argsort(-sent / shares, kind="stable")
+    t = np.cumsum(shares[senders])
+    levels = received / other_shares
+    receivers = np.argsort(levels, kind="stable")
+    full = np.concatenate(([0.0], np.cumsum(received[receivers])))
+    open_shares = np.concatenate((np.cumsum(other_shares[receivers][::-1])[::-1], [0.0]))
+    n_full = np.searchsorted(levels[receivers], t, side="right")
+    room = full[n_full] + t * open_shares[n_full]
+    return bool(np.all(np.cumsum(sent[senders]) <= room + _ROUNDING))

@@ -13,12 +13,10 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 from sklearn.preprocessing import normalize
 
+from scoresieve._arrays import FloatArray
 from scoresieve.mil.bags import Bags
-
-FloatArray = NDArray[np.float64]
 
 #: Numbers of a block that stays in the processor's caches well enough.
 GOOD_BLOCK = 2**20

@@ -17,9 +17,8 @@ class BagMeasureSVC(BagModelMixin, ClassifierMixin, BaseEstimator):
     """``f(B) = sum_k w_k max_{x in B} exp(-||x - x^k||^2 / (2 sigma^2)) + b``, with few x^k.
 
     Each bag is embedded by its similarity to the training instances (MILES), and
-    :class:`~scoresieve.MeasureSVC` selects the instances for the measure that you report. Mao and
-    Tsang's Algorithm for multiple-instance learning, with any measure, a hard budget, and a
-    certificate.
+    :class:`~scoresieve.MeasureSVC` selects the instances for the measure that you report: the
+    paper's Algorithm 3, with any measure, a hard budget, and a certificate.
 
     Conventions
     -----------
@@ -36,7 +35,7 @@ class BagMeasureSVC(BagModelMixin, ClassifierMixin, BaseEstimator):
         At most that many instances for each class.
     C : float, default=10.0
         Weight of the loss; the default is one that left no model empty in
-        ``benchmarks/bench_mil_defaults.py``. 1 to 100 is the useful range.
+        ``studies.quality.mil_defaults``. 1 to 100 is the useful range.
     sigma : float or str, default="median"
         Width of the similarity: a number, ``"median"``, or a multiple such as ``"0.5*median"``.
     metric, n_prototypes, prototypes, max_memory, random_state

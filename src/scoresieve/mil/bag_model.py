@@ -66,7 +66,7 @@ class BagModelMixin(LinearModelMixin, PersistenceMixin):
     _fields |= {"coef_": weights("problems", "selected")}
 
     def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
+        tags = super().__sklearn_tags__()  # type: ignore[misc]
         tags.input_tags.two_d_array = False
         tags.input_tags.three_d_array = True
         tags.input_tags.sparse = True
@@ -168,18 +168,7 @@ class BagModelMixin(LinearModelMixin, PersistenceMixin):
     def certify(
         self, X: Any, y: Any, sample_weight: ArrayLike | None = None
     ) -> Certificate | list[Certificate]:
-        """Recompute primal, dual and gap from the training bags, without any solver's state.
-
-        Parameters
-        ----------
-        X, y, sample_weight
-            What the model was fitted on.
-
-        Returns
-        -------
-        Certificate, or list of Certificate
-            One for each class if there are more than two, or an indicator matrix.
-        """
+        """Recompute primal, dual and gap from the training bags; see ``MeasureSVC.certify``."""
         check_is_fitted(self, "coef_")
         return self.model_.certify(self.embedding_.transform(X), y, sample_weight)
 

@@ -69,7 +69,7 @@ def tabulate_sigmas(
         For each sigma, each split and each C.
     """
     tables = [tabulate(kind, sizes, Cs, by_split) for by_split in paths]
-    joined = {
+    joined: dict[str, Any] = {
         name: np.concatenate([table[name] for table in tables])
         for name in tables[0]
         if name != "params"

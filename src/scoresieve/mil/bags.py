@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from scoresieve._arrays import Array, IntArray
 from scoresieve.mil.bag_checks import (
     as_bag,
     as_instances,
@@ -16,8 +17,6 @@ from scoresieve.mil.bag_checks import (
     check_same_columns,
     first_not_finite,
 )
-
-IntArray = NDArray[np.int64]
 
 
 class Bags:
@@ -114,7 +113,7 @@ class Bags:
     @classmethod
     def from_dataframe(
         cls, frame: Any, *, bag: str, columns: Sequence[str] | None = None, label: str | None = None
-    ) -> Bags | tuple[Bags, NDArray]:
+    ) -> Bags | tuple[Bags, Array]:
         """The rows of a pandas or polars frame, with the column ``bag`` saying whose they are.
 
         Parameters
@@ -226,7 +225,7 @@ n_columns)
     return Bags.from_list(list(bags))
 
 
-def _by_appearance(groups: ArrayLike, n_rows: int) -> tuple[NDArray, IntArray, IntArray]:
+def _by_appearance(groups: ArrayLike, n_rows: int) -> tuple[Array, IntArray, IntArray]:
     """Names in the order of first appearance, each row's number among them, and first rows."""
     groups = np.asarray(groups)
     if groups.shape != (n_rows,):
@@ -240,7 +239,7 @@ def _by_appearance(groups: ArrayLike, n_rows: int) -> tuple[NDArray, IntArray, I
     return names[appearance], rank[inverse], first[appearance]
 
 
-def _one_label_each(groups: NDArray, labels: NDArray) -> NDArray:
+def _one_label_each(groups: Array, labels: Array) -> Array:
     """The label of each bag, from those of its rows."""
     _, members, first = _by_appearance(groups, labels.size)
     differs = np.flatnonzero(labels != labels[first[members]])

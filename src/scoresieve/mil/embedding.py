@@ -6,21 +6,19 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.cluster import MiniBatchKMeans
 from sklearn.metrics import pairwise_distances_argmin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from scoresieve._arrays import Array, FloatArray, IntArray
 from scoresieve._checks import check_count, check_positive
 from scoresieve.estimators.persistence.fields import fields_of
 from scoresieve.estimators.persistence.saving import PersistenceMixin
 from scoresieve.mil._similarity import greatest_cosine, median_distance, nearest_squared
 from scoresieve.mil.bags import Bags, as_bags
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 
 METRICS = ("cosine", "rbf")
 PROTOTYPES = ("kmeans", "sample")
@@ -32,8 +30,8 @@ class MILESEmbedding(PersistenceMixin, TransformerMixin, BaseEstimator):
     """``s(x^k, B_i) = max_j exp(-||x_ij - x^k||^2 / (2 sigma^2))`` for every prototype x^k.
 
     Chen, Bi and Wang, *MILES: Multiple-Instance Learning via Embedded Instance Selection* (TPAMI
-    2006). ``fit`` keeps the training instances as prototypes; selecting columns of the embedding is
-    selecting instances.
+    2006); the paper's (26) and (27). ``fit`` keeps the training instances as prototypes; selecting
+    columns of the embedding is selecting instances.
 
     Parameters
     ----------
@@ -179,10 +177,11 @@ class MILESEmbedding(PersistenceMixin, TransformerMixin, BaseEstimator):
         if self.metric == "cosine":
             return greatest_cosine(bags, prototypes, max_bytes)
         squared = nearest_squared(bags, prototypes, max_bytes)
+        assert self.sigma_ is not None
         squared *= -0.5 / self.sigma_**2
         return np.exp(squared, out=squared)
 
-    def get_feature_names_out(self, input_features: Any = None) -> NDArray:
+    def get_feature_names_out(self, input_features: Any = None) -> Array:
         """``instance0``, ``instance1``, ...: numbers of the prototypes among training instances."""
         check_is_fitted(self, "prototypes_")
         return np.array([f"instance{k}" for k in self.prototype_indices_], dtype=object)

@@ -6,11 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from scoresieve._arrays import FloatArray
 from scoresieve._checks import check_count
-
-FloatArray = NDArray[np.float64]
 
 #: Colours of bars for and against the class, distinct for colour-blind readers.
 FOR, AGAINST, OTHERS = "#0072b2", "#d55e00", "#8c8c8c"
@@ -150,12 +148,7 @@ class InstanceContributionsDisplay:
     def plot(self, *, max_bars: int = 10, ax: Any = None) -> InstanceContributionsDisplay:
         """Draw the bars.
 
-        Parameters
-        ----------
-        max_bars : int, default=10
-            Instances with a bar of their own.
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure by default.
+        ``max_bars`` and ``ax`` are as for :meth:`from_estimator`.
 
         Returns
         -------

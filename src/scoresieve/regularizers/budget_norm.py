@@ -17,8 +17,10 @@ from scoresieve.regularizers.units import Units, largest_positions, prox_weights
 class BudgetNorm:
     """``||w||_B^2 = min_{d in D} sum_j w_j^2 / d_j``, ``D = {0 <= d_j <= 1, sum_j d_j <= B}``.
 
-    Its dual norm is ``||c||_(B)^2`` = the sum of the B largest ``c_j^2``. With B = 1 it is the l1
-    norm, with B >= n_features the l2 norm; for a vector of at most B non-zeros it is the l2 norm.
+    The paper's regulariser, (4) with p = 2; it is the k-support norm (Argyriou, Foygel and Srebro
+    2012). Its dual norm is ``||c||_(B)^2`` = the sum of the B largest ``c_j^2``. With B = 1 it is
+    the l1 norm, with B >= n_features the l2 norm; for a vector of at most B non-zeros it is the l2
+    norm.
 
     Conventions
     -----------
@@ -190,7 +192,7 @@ class BudgetNorm:
         return float(squares.sum()) + float(fixed @ fixed)
 
     def top_columns(self, c: ArrayLike) -> IntArray:
-        """The columns of the B units with the largest sums of c_j^2: the most violated d. O(m).
+        """The columns of the B units with the largest sums of c_j^2: the paper's d of (9). O(m).
 
         Units with sum 0 are left out, as are the columns that are always in. Among equal sums the
         lower unit is taken.

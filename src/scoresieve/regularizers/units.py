@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from scoresieve._arrays import FloatArray, IntArray
+from scoresieve._arrays import BoolArray, FloatArray, IntArray
 from scoresieve._checks import check_columns, check_disjoint, check_groups
 
 #: Entries of ``unit_of`` for the columns that belong to no unit.
@@ -80,13 +80,14 @@ class Units:
         excluded = np.flatnonzero(unit_of == EXCLUDED)
         n_units = int(unit_of.max(initial=-1)) + 1
         n_selectable = unit_of.size - always.size - excluded.size
-        columns = np.flatnonzero(unit_of >= 0)
-        for array in (unit_of, always, excluded, columns):
+        selectable = np.flatnonzero(unit_of >= 0)
+        for array in (unit_of, always, excluded, selectable):
             array.setflags(write=False)
+        columns: slice | IntArray = selectable
         if n_selectable == 0:
             columns = slice(0, 0)
-        elif columns[-1] - columns[0] + 1 == n_selectable:
-            columns = slice(int(columns[0]), int(columns[-1]) + 1)
+        elif selectable[-1] - selectable[0] + 1 == n_selectable:
+            columns = slice(int(selectable[0]), int(selectable[-1]) + 1)
         return cls(unit_of, n_units, always, excluded, columns, n_units < n_selectable)
 
     def restrict(self, columns: IntArray) -> Units:
@@ -106,7 +107,7 @@ class Units:
         selected = x[self.columns]
         if not self.has_groups:
             return selected
-        return np.bincount(self.unit_of[self.columns], weights=selected, minlength=self.n_units)
+        return summed(self.unit_of[self.columns], selected, self.n_units)
 
     def norms(self, x: FloatArray) -> FloatArray:
         """``sqrt(sum_{j in unit} x_j^2)`` for every unit."""
@@ -114,13 +115,20 @@ class Units:
             return np.abs(x[self.columns])
         return np.sqrt(self.sums(x * x))
 
-    def spread(self, per_unit: FloatArray, always: float, excluded: float) -> FloatArray:
+    def spread(
+        self, per_unit: FloatArray | BoolArray, always: float, excluded: float
+    ) -> FloatArray:
         """One number a column: that of its unit, or the one given for columns outside all units."""
         out = np.empty(self.unit_of.size)
         out[self.columns] = per_unit[self.unit_of[self.columns]] if self.has_groups else per_unit
         out[self.always] = always
         out[self.excluded] = excluded
         return out
+
+
+def summed(places: IntArray, values: FloatArray, n_places: int) -> FloatArray:
+    """The sum of the values at each place."""
+    return np.bincount(places, weights=values, minlength=n_places).astype(np.float64, copy=False)
 
 
 def _refuse_mixed_groups(groups: IntArray, roles: IntArray) -> None:

@@ -153,18 +153,7 @@ class LossRisk(PackedCuts):
         return np.divide(-v, scale, out=np.zeros_like(v), where=scale > 0.0)
 
     def checked_dual(self, point: DualPoint, C: float) -> tuple[float, FloatArray]:
-        """``(-C sum_i c_i l*(y_i, u_i), -C c u)`` with u in the domain of the conjugate.
-
-        Parameters
-        ----------
-        point : DualPoint
-        C : float
-
-        Raises
-        ------
-        ValueError
-            If the point holds what is no slope of the loss.
-        """
+        """``(-C sum_i c_i l*(y_i, u_i), -C c u)``; ValueError if u is no slope of the loss."""
         if not isinstance(point, Slopes):
             raise ValueError(
                 f"dual_point must hold slopes of the {self.loss.name} loss; got "

@@ -72,7 +72,7 @@ def class_contrast(y: FloatArray, flip_values: FloatArray) -> FloatArray:
 
 
 class MeasureRisk(PackedCuts):
-    """``R(s) = max(0, max_{y'} U Delta(y, y') - sum_{i: y'_i != y_i} y_i s_i)``.
+    """``R(s) = max(0, max_{y'} U Delta(y, y') - sum_{i: y'_i != y_i} y_i s_i)``, the paper's (13).
 
     The conjugate of this maximum cannot be evaluated at a given v, so that a dual point carries its
     cuts and their weights.
@@ -140,15 +140,7 @@ class MeasureRisk(PackedCuts):
     def checked_dual(self, point: DualPoint, C: float) -> tuple[float, FloatArray]:
         """``<q, alpha>`` with each loss recomputed from its labelling, and ``sum alpha_k delta_k``.
 
-        Parameters
-        ----------
-        point : DualPoint
-        C : float
-
-        Raises
-        ------
-        ValueError
-            If alpha is not feasible, or a cut is no labelling or ranking that competes.
+        ValueError if alpha is not feasible, or a cut is no labelling or ranking that competes.
         """
         if not isinstance(point, CutWeights):
             raise ValueError(

@@ -8,7 +8,7 @@ with ``c = A^T alpha``, u the units and 0 the columns that are always in: the su
 
     groups:  min  theta - <q, alpha>   s.t.  1/2 ||A_t^T alpha||^2 <= theta  for each group t
 
-which is the paper's QCQP (Corollary 1). This is the only module that imports Clarabel;
+which is the paper's QCQP ((16), Corollary 1). This is the only module that imports Clarabel;
 ``scoresieve.baselines.conic_hinge`` has one more model.
 """
 

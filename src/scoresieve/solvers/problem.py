@@ -1,6 +1,6 @@
 """The problem that every engine minimises, from arguments that are checked here and nowhere else.
 
-J(w) = 1/2 ||w||_B^2 + C R(X w)
+J(w) = 1/2 ||w||_B^2 + C R(X w)                                  (the paper's (3) and (5))
 """
 
 from __future__ import annotations
@@ -99,11 +99,16 @@ class Problem:
             "budget": self.norm.budget,
             "C": self.C,
             "intercept_scaling": self.constant,
-            "always_features": np.flatnonzero(roles == ALWAYS),
+            "always_features": self.always_features,
             "excluded_features": np.flatnonzero(roles == EXCLUDED),
             # Columns in no unit have a number of their own there, so that it serves as their group.
             "feature_groups": roles.copy() if self.norm.has_groups else None,
         }
+
+    @property
+    def always_features(self) -> IntArray:
+        """Columns of X that are always in."""
+        return np.flatnonzero(self.norm.unit_of[: self.n_features] == ALWAYS)
 
     @property
     def n_features(self) -> int:
@@ -172,7 +177,10 @@ def measure_or_loss(measure: str | Measure | None, loss: str | Loss | None) -> M
         raise ValueError(
             f"give a measure or a loss, one of them; got measure={measure!r} and loss={loss!r}."
         )
-    return get_measure(measure) if loss is None else get_loss(loss)
+    if measure is not None:
+        return get_measure(measure)
+    assert loss is not None
+    return get_loss(loss)
 
 
 def bind_risk(kind: Measure | Loss, y: Any, weights: FloatArray | None, n_samples: int) -> Risk:

@@ -239,8 +239,8 @@ def finish(
     weights, intercept = problem.split(w)
     smallest_C = None
     if status is Status.CONVERGED and not np.any(weights):
-        is_optimal = gap <= tracker.limits.tol or relaxed is None
-        if is_optimal or not np.any(problem.split(relaxed)[0]):
+        is_relaxed_empty = relaxed is None or not np.any(problem.split(relaxed)[0])
+        if is_relaxed_empty or gap <= tracker.limits.tol:
             status = Status.ZERO_MODEL
             with tracker.clock.part("smallest C"):
                 smallest_C = find_smallest_C(problem, tracker, engine_for(problem))

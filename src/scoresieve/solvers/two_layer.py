@@ -5,10 +5,10 @@ the B largest ``c_j^2``, ``c = X^T sum_k alpha_k delta_k``. It joins the set W o
 
 Inner layer, group selection: cutting planes on
 
-    min  1/2 (sum_t ||w_t||)^2 + C R(sum_t w_t)
+    min  1/2 (sum_t ||w_t||)^2 + C R(sum_t w_t)                                   (11)
 
-over the groups of W; each step solves the QCQP of Corollary 1 by the conic solver, takes
-``w_t = mu_t A_t^T alpha``, and adds the most violated labelling, until the inner relative gap is
+over the groups of W; each step solves the QCQP (16) by the conic solver, takes the weights ``w_t =
+mu_t A_t^T alpha`` (12), and adds the most violated labelling, until the inner relative gap is
 eps_2. The outer layer stops when the certified relative gap of the original problem is eps_1.
 
 Where ours differs from the published program: cuts are kept from one inner run to the next, groups
@@ -30,7 +30,7 @@ from scoresieve.solvers.bundle.rounds import certify_cuts, dual_side_of_cuts
 from scoresieve.solvers.conic import GroupSolution, solve_group_qcqp
 from scoresieve.solvers.limits import Status, Tracker, relative_gap
 from scoresieve.solvers.problem import Problem
-from scoresieve.solvers.working import DualSide, WarmStart
+from scoresieve.solvers.working import DualSide, WarmStart, known_cut
 
 logger = logging.getLogger(__name__)
 
@@ -86,9 +86,9 @@ class TwoLayer:
         self.n_groups_made = 0
         self.best = self.working.point_with_cut(np.zeros(self.working.size))
         tracker.primal = self.best.value
-        assert self.best.cut is not None
-        self.pool.add(self.best.cut)
-        self._add_group(problem.design.correlate(self.best.cut.delta))
+        cut = known_cut(self.best)
+        self.pool.add(cut)
+        self._add_group(problem.design.correlate(cut.delta))
 
     def run(self) -> Status:
         """Outer layer: alternate group selection and group generation."""
@@ -154,8 +154,7 @@ class TwoLayer:
             self.best = point
             self.tracker.primal = point.value
         self.alpha = self.pool.drop_idle(solution.alpha, PATIENCE)
-        assert point.cut is not None
-        return 0.5 * norms**2 + risk, self.pool.add(point.cut)
+        return 0.5 * norms**2 + risk, self.pool.add(known_cut(point))
 
     def _lower_bound(self) -> FloatArray:
         """Certify the dual value over all columns; the correlations that did it."""

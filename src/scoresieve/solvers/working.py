@@ -29,6 +29,12 @@ class Point:
         return replace(self, w=np.append(self.w, np.zeros(n_columns - self.w.size)))
 
 
+def known_cut(point: Point) -> Cut:
+    """The cut at a point that was made with it."""
+    assert point.cut is not None
+    return point.cut
+
+
 @dataclass(frozen=True, eq=False)
 class WarmStart:
     """What a fit can start from, whatever its C or budget is.

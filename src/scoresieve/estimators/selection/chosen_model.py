@@ -7,21 +7,25 @@ from typing import Any
 from numpy.typing import ArrayLike
 from sklearn.metrics import get_scorer
 
+from scoresieve.estimators.linear_model import LinearModelMixin
 from scoresieve.estimators.persistence.fields import fields_of
 from scoresieve.estimators.selection.choice import choose
 
 
-class ChosenModelMixin:
+class ChosenModelMixin(LinearModelMixin):
     """``argmax`` over a table of held-out scores, then the state of the model fitted on all rows.
 
     Conventions
     -----------
-    * It comes before :class:`LinearModelMixin`. The estimator has the parameters ``scoring`` and
-      ``refit``; its ``fit`` calls ``_choose`` and then ``_take_over``.
+    * The estimator has the parameters ``scoring`` and ``refit``; its ``fit`` calls ``_choose`` and
+      then ``_take_over``.
     * ``_private_state`` names the private attributes of a fitted model that its methods need.
     """
 
     _fields = fields_of("n_splits_", "cv_results_", "best_index_", "estimator_")
+    scoring: Any
+    refit: str
+    estimator_: Any
     _private_state: tuple[str, ...] = ("_targets", "_arguments", "_biases", "_dual_points")
 
     def _choose(self, results: dict[str, Any], kind: str, n_splits: int) -> None:

@@ -5,7 +5,7 @@
 
 with one weight d_u a unit (a column, or a group of columns), D = {0 <= d <= 1, sum d = B}, and G
 the Gram matrix of the cuts on the columns that are always in. Convex in alpha, linear in d: the
-paper's saddle point (Mao and Tsang, (9)) with all of D in place of the groups found so far.
+paper's saddle point (7) on the cuts and columns at hand, with all of D, not only a few groups.
 
 The positive variables are ``x = (alpha, C - sum alpha, d, 1 - d)``, their multipliers
 ``z = (z, tau, u, v)``, and the free one is the level lambda of the budget:

@@ -29,7 +29,7 @@ from scoresieve.solvers.bundle.master import solve_master
 from scoresieve.solvers.bundle.scaled import MasterSolution
 from scoresieve.solvers.limits import Status, Tracker, relative_gap
 from scoresieve.solvers.problem import Problem
-from scoresieve.solvers.working import DualSide, Point, WarmStart
+from scoresieve.solvers.working import DualSide, Point, WarmStart, known_cut
 
 logger = logging.getLogger(__name__)
 
@@ -110,7 +110,7 @@ class Bundle:
         pool.add_columns(columns)
         self.best = self.working.point_with_cut(np.zeros(self.working.size))
         self.tracker.primal = self.best.value
-        pool.add(self._best_cut)
+        pool.add(known_cut(self.best))
         # At w = 0 many labellings are equally bad. The one that also raises false alarms gives the
         # master a balanced combination from the first round.
         pool.add(problem.risk.cut(np.full(problem.risk.y.size, SLIGHTLY_POSITIVE)))
@@ -125,12 +125,7 @@ class Bundle:
         if point.value < self.best.value:
             self.best = point
             self.tracker.primal = point.value
-        self.pool.add(point.cut)
-
-    @property
-    def _best_cut(self) -> Cut:
-        assert self.best.cut is not None
-        return self.best.cut
+        self.pool.add(known_cut(point))
 
     def round(self) -> Status | None:
         """One round of the method; the reason to stop, or None."""
@@ -172,7 +167,7 @@ class Bundle:
         dw = solution.w - best.w
         d_scores = self.working.block.scores(dw)
         trial = search_segment(
-            start=Trial(0.0, best.value, self._best_cut),
+            start=Trial(0.0, best.value, known_cut(best)),
             half_norm=lambda t: 0.5 * norm.value_squared(best.w + t * dw),
             find_cut=lambda t: problem.risk.cut(best.scores + t * d_scores),
             lines=self.pool.lines(best.w, dw),

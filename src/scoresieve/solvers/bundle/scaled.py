@@ -15,6 +15,7 @@ import numpy as np
 
 from scoresieve._arrays import FloatArray, IntArray
 from scoresieve.regularizers import BudgetNorm
+from scoresieve.regularizers.units import summed
 from scoresieve.solvers.interior.predictor_corrector import Iterate
 
 
@@ -212,7 +213,7 @@ class ScaledMaster:
         """Sum over the columns of each unit."""
         if self.unit_of is None:
             return x
-        return np.bincount(self.unit_of, weights=x, minlength=self.n_units)
+        return summed(self.unit_of, x, self.n_units)
 
     def spread(self, per_unit: FloatArray) -> FloatArray:
         """The value of each column's unit."""
@@ -220,9 +221,10 @@ class ScaledMaster:
 
     def couple(self, c: FloatArray) -> FloatArray:
         """``A diag(c)`` summed over the columns of each unit, of shape (K, n_units)."""
-        summed = np.zeros((self.n_units, self.n_cuts))
-        np.add.at(summed, self.unit_of, (self.A * c).T)
-        return summed.T
+        assert self.unit_of is not None
+        coupled = np.zeros((self.n_units, self.n_cuts))
+        np.add.at(coupled, self.unit_of, (self.A * c).T)
+        return coupled.T
 
 
 class Evaluation:

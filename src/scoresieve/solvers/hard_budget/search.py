@@ -1,6 +1,6 @@
 """At most k features, with a certified distance to the best possible k-feature model.
 
-    min { 1/2 ||w||_2^2 + C R(X w)  :  w has at most k units }          (Mao and Tsang, Lemma 2)
+    min { 1/2 ||w||_2^2 + C R(X w)  :  w has at most k units }          (the paper's (25), Lemma 2)
 
 is hard, but its optimum is at least that of the budget norm with B = k, because both norms agree on
 vectors of at most k units. So:

@@ -49,14 +49,7 @@ PROBE_NUMBERS = 2**19
 
 
 class NewtonSteps:
-    """Steps on a working set, which may grow between them; remembers the step lengths.
-
-    Parameters
-    ----------
-    working : WorkingColumns
-    risk : LossRisk
-        Smooth.
-    """
+    """Steps on a working set, which may grow between them; remembers the step lengths."""
 
     def __init__(self, working: WorkingColumns, risk: LossRisk) -> None:
         self._working, self._risk, self._C = working, risk, working.problem.C

@@ -96,7 +96,7 @@ class RestrictedSolver:
             Whether the time is over, asked after each step.
         """
         best = self._dual_side(point, tol)[0]
-        n_rows, n_columns = np.count_nonzero(self._risk.row_weights), point.w.size
+        n_rows, n_columns = int(np.count_nonzero(self._risk.row_weights)), point.w.size
         n_products = n_rows * n_columns * min(n_rows, n_columns)
         can_be_dense = n_rows * n_columns <= DENSE_NUMBERS and 0 < n_products <= MANY_PRODUCTS
         if can_be_dense and (n_products <= FEW_PRODUCTS or self._newton_is_slow):

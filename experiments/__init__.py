@@ -1,5 +1,0 @@
-"""The experiments of the paper (Mao and Tsang, IEEE TPAMI 2013), and one that it misses.
-
-``python -m experiments NAME --data FOLDER`` reruns one of them, ``python -m experiments all`` every
-one. Each writes raw results, tables, figures and its part of one page of claims and verdicts.
-"""

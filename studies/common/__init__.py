@@ -1,0 +1,1 @@
+"""What the studies share: data, thresholds, storing, tables, figures, options, progress."""

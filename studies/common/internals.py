@@ -1,0 +1,67 @@
+"""The parts of the package below its public interface that studies look into, in one place.
+
+The studies of speed take the master problem apart: they need its two solvers, the problems that
+fits ask for, and the time that Clarabel takes of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any
+
+from scoresieve.solvers import conic
+from scoresieve.solvers.bundle import rounds
+from scoresieve.solvers.bundle.master import solve_master
+from scoresieve.solvers.bundle.scaled import MasterProblem, MasterSolution
+from scoresieve.solvers.conic import solve_master_conic
+from studies.common.timing import timed
+
+__all__ = [
+    "MasterProblem",
+    "MasterSolution",
+    "captured_masters",
+    "clarabel_timed",
+    "solve_master",
+    "solve_master_conic",
+]
+
+
+@contextmanager
+def captured_masters(problems: list[MasterProblem]) -> Iterator[None]:
+    """Keep every master problem that the bundle solves inside the block."""
+    original = rounds.solve_master
+
+    def capture(problem: MasterProblem, **settings: Any) -> MasterSolution:
+        # The pool's matrix is a view that the next round changes.
+        problems.append(replace(problem, cuts=problem.cuts.copy()))
+        return original(problem, **settings)
+
+    with replaced(rounds, "solve_master", capture):
+        yield
+
+
+@contextmanager
+def clarabel_timed(seconds: list[float]) -> Iterator[None]:
+    """Collect the seconds inside Clarabel, setup included, without our assembly."""
+    original = conic.run_clarabel
+
+    def run(*inputs: Any, **settings: Any) -> Any:
+        spent, answer = timed(lambda: original(*inputs, **settings))
+        seconds.append(spent)
+        return answer
+
+    with replaced(conic, "run_clarabel", run):
+        yield
+
+
+@contextmanager
+def replaced(module: Any, name: str, function: Callable[..., Any]) -> Iterator[None]:
+    """Another function under a name of a module, inside the block."""
+    original = getattr(module, name)
+    setattr(module, name, function)
+    try:
+        yield
+    finally:
+        setattr(module, name, original)
