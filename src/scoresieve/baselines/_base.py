@@ -190,7 +190,7 @@ class Baseline(
         for name in fits[0].details:
             values = [fit.details[name] for fit in fits]
             setattr(self, name, np.array(values) if np.isscalar(values[0]) else values)
-        vars(self).update(self._derived())
+        self.__dict__.update(self._derived())
 
     def _derived(self) -> dict[str, Any]:
         selected = int(self.support_.size)

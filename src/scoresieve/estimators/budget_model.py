@@ -337,7 +337,7 @@ class BudgetClassifierMixin(LinearModelMixin, CallbackMixin):
         self.history_ = [result.history for result in results]
         pairs = zip(problems, results, strict=True)
         self.intercept_ = targets.sign * np.array([_shifted(*pair) for pair in pairs])
-        vars(self).update(self._derived())
+        self.__dict__.update(self._derived())
 
     def _derived(self) -> dict[str, Any]:
         return {"classes_": self._targets.classes} | derived_of_problem(self)

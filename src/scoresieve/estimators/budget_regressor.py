@@ -204,7 +204,7 @@ class BudgetRegressor(
         self.primal_, self.dual_ = result.primal, result.dual
         self.gap_, self.l0_gap_ = result.gap, result.l0_gap
         self.n_iter_, self.status_, self.history_ = result.n_iter, result.status, result.history
-        vars(self).update(self._derived())
+        self.__dict__.update(self._derived())
 
     def predict(self, X: Any) -> FloatArray:
         """``X coef_ + intercept_``.

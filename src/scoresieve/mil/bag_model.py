@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,7 +16,7 @@ from scoresieve._checks import check_weights
 from scoresieve.certificate import Certificate
 from scoresieve.estimators.linear_model import LinearModelMixin
 from scoresieve.estimators.persistence.fields import fields_of
-from scoresieve.estimators.persistence.kinds import weights
+from scoresieve.estimators.persistence.kinds import weights as weights_of
 from scoresieve.estimators.persistence.saving import PersistenceMixin
 from scoresieve.mil.bag_checks import check_length
 from scoresieve.mil.bags import Bags, as_bags
@@ -63,7 +64,7 @@ class BagModelMixin(LinearModelMixin, PersistenceMixin):
     """
 
     _fields = fields_of("embedding_", "model_", "_origins")
-    _fields |= {"coef_": weights("problems", "selected")}
+    _fields |= {"coef_": weights_of("problems", "selected")}
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()  # type: ignore[misc]
@@ -101,27 +102,30 @@ class BagModelMixin(LinearModelMixin, PersistenceMixin):
         self.embedding_, self.model_ = embedding, model
         self._origins = np.array(origins, dtype=np.int64).reshape(-1, 2)
         self.coef_ = np.ascontiguousarray(model.coef_[:, model.support_])
-        vars(self).update(self._derived())
+        self.__dict__.update(self._derived())
 
     def _derived(self) -> dict[str, Any]:
         """What the model on the embedding says of bags, and the selected instances."""
-        model, selected = self.model_, self.embedding_.prototypes_[self.model_.support_]
-        coef = self.coef_.toarray() if sp.issparse(self.coef_) else self.coef_
-        labels = model.classes_[1:] if model._targets.kind == "binary" else model.classes_
+        model = self.model_
         return {
             **{name: getattr(model, name) for name in fitted_names(model) if name not in NOT_TAKEN},
             "_targets": model._targets,
             "n_instances_selected_": model.n_features_selected_,
-            "_selected": selected,
-            "key_instances_": [
-                KeyInstance(
-                    label, *self._origins[k].tolist(), float(weights[k]), _vector(selected, k)
-                )
-                for label, weights in zip(labels, coef, strict=True)
-                for k in np.argsort(-np.abs(weights), kind="stable")
-                if weights[k] != 0.0
-            ],
+            "_selected": self.embedding_.prototypes_[model.support_],
+            "key_instances_": list(self._key_instances()),
         }
+
+    def _key_instances(self) -> Iterator[KeyInstance]:
+        """The selected instances class by class, the largest weights first."""
+        model = self.model_
+        coef = self.coef_.toarray() if sp.issparse(self.coef_) else self.coef_
+        labels = model.classes_[1:] if model._targets.kind == "binary" else model.classes_
+        for label, w in zip(labels, coef, strict=True):
+            for place in np.argsort(-np.abs(w), kind="stable")[: np.count_nonzero(w)]:
+                bag, position = self._origins[place].tolist()
+                vector = self.embedding_.prototypes_[[model.support_[place]]]
+                vector = vector if sp.issparse(vector) else vector[0]
+                yield KeyInstance(label, bag, position, float(w[place]), vector)
 
     def _without_certificate(self) -> Any:
         """The selected instances alone, and the model on their columns of the embedding."""
@@ -171,11 +175,6 @@ class BagModelMixin(LinearModelMixin, PersistenceMixin):
         """Recompute primal, dual and gap from the training bags; see ``MeasureSVC.certify``."""
         check_is_fitted(self, "coef_")
         return self.model_.certify(self.embedding_.transform(X), y, sample_weight)
-
-
-def _vector(instances: Any, place: int) -> Any:
-    """One of the instances, as a sparse row if they are sparse."""
-    return instances[[place]] if sp.issparse(instances) else instances[place].copy()
 
 
 def counted_bags(bags: Bags, sample_weight: ArrayLike | None) -> tuple[IntArray, FloatArray | None]:

@@ -110,6 +110,7 @@ def table(row: Any) -> Field:
     """Rows of one dataclass of numbers as one array; whole numbers are exact in it, too."""
     fields = dataclasses.fields(row)
     kinds = [int if field.type == "int" else float for field in fields]
+    whole = [place for place, kind in enumerate(kinds) if kind is int]
 
     def plain(rows: list[Any]) -> Array:
         values = [[getattr(each, field.name) for field in fields] for each in rows]
@@ -120,7 +121,7 @@ def table(row: Any) -> Field:
 
     def check(record: Record, key: Any) -> Array:
         rows = record.array(key, np.float64, (None, len(fields)))
-        if not np.all(np.isfinite(rows[:, np.equal(kinds, int)])):
+        if not np.all(np.isfinite(rows[:, whole])):
             record.refuse(key, "holds counts that are no numbers.")
         return rows
 

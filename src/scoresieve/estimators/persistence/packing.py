@@ -103,7 +103,7 @@ def unpack(value: Any, name: str, members: dict[str, bytes]) -> Any:
 
 def _objects(items: list, shape: Any, name: str) -> Array:
     """An array of Python objects."""
-    lengths = shape if isinstance(shape, list) else [None]
+    lengths: list[Any] = shape if isinstance(shape, list) else [None]
     fits = all(type(n) is int and 0 <= n <= _LONGEST for n in lengths)
     if not fits or math.prod(lengths) != len(items):
         raise ValueError(f"{name} of model.json has the shape {shape!r} and {len(items)} items.")

@@ -66,7 +66,8 @@ def check_weights(record: Record, key: Any, sizes: tuple[str, ...]) -> dict[str,
     """Finite weights of one or two sizes that are known, and that memory can take."""
     entry = record.record(key)
     flavours = ("vector",) if len(sizes) == 1 else ("dense", *_SPARSE)
-    shape = (1, *(record.known.sizes[name] for name in sizes))[-2:]
+    n_rows = 1 if len(sizes) == 1 else record.known.sizes[sizes[0]]
+    shape = (n_rows, record.known.sizes[sizes[-1]])
     plain = _check_rows(entry, flavours, np.float64, shape)
     if plain["flavour"] not in _SPARSE:
         plain["zero"] = entry.number("zero", float, 0.0, 0.0)
@@ -86,8 +87,8 @@ def check_matrix(record: Record, key: Any, dtype: Any, sizes: tuple[str, str]) -
     if record.holds(key, np.ndarray):
         return record.array(key, dtype, sizes, finite=True)
     entry = record.record(key)
-    n_rows, n_columns = (record.known.sizes.get(name) for name in sizes)
-    plain = _check_rows(entry, tuple(_SPARSE), dtype, (n_rows, n_columns))
+    shape = (record.known.sizes.get(sizes[0]), record.known.sizes[sizes[1]])
+    plain = _check_rows(entry, tuple(_SPARSE), dtype, shape)
     record.size(key, sizes[0], plain["shape"][0])
     entry.end()
     return plain

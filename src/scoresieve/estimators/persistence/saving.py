@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from typing import Any, ClassVar
 
+from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from scoresieve.estimators.persistence.classes import CLASSES, enter, model_of
@@ -23,7 +24,7 @@ MAX_BYTES = 2**30
 _OUTPUTS = (None, "default", "pandas", "polars")
 
 
-class PersistenceMixin:
+class PersistenceMixin(BaseEstimator):
     """``load(save(model)) == model``, bit by bit, and pickles of plain data.
 
     Conventions
@@ -44,13 +45,13 @@ class PersistenceMixin:
         return {}
 
     @classmethod
-    def _is_complete(cls, state: dict[str, Any]) -> bool:
-        """Whether all is there that ``fit`` sets."""
-        return all(name in state or part.optional for name, part in cls._fields.items())
+    def _required(cls) -> list[str]:
+        """What every fitted model has."""
+        return [name for name, part in cls._fields.items() if not part.optional]
 
     def __getstate__(self) -> dict[str, Any]:
         state = dict(super().__getstate__())
-        derived = self._derived() if self._is_complete(state) else ()
+        derived = self._derived() if state.keys() >= {*self._required()} else ()
         state = {name: value for name, value in state.items() if name not in derived}
         plain = {k: part.to_plain(state[k]) for k, part in self._fields.items() if k in state}
         return state | plain
@@ -58,8 +59,8 @@ class PersistenceMixin:
     def __setstate__(self, state: dict[str, Any]) -> None:
         values = {k: part.to_value(state[k]) for k, part in self._fields.items() if k in state}
         super().__setstate__(state | values)
-        if self._is_complete(state):
-            vars(self).update(self._derived())
+        if state.keys() >= {*self._required()}:
+            self.__dict__.update(self._derived())
 
     def save(self, path: str | os.PathLike, *, with_certificate: bool = False) -> None:
         """Write the fitted model to one file of JSON and arrays, which :func:`load` reads.
@@ -82,7 +83,7 @@ class PersistenceMixin:
         TypeError
             If a parameter is no plain data, but a pandas object for example.
         """
-        check_is_fitted(self, [k for k, part in self._fields.items() if not part.optional])
+        check_is_fitted(self, self._required())
         name = type(self).__name__
         if CLASSES.get(name) is not type(self):
             raise TypeError(f"{name} is a class of your own, which load does not know; pickle it.")
@@ -94,7 +95,7 @@ class PersistenceMixin:
     def _without_certificate(self) -> Any:
         """The same model without what grows with the training rows."""
         lean = type(self).__new__(type(self))
-        vars(lean).update(vars(self))
+        lean.__dict__.update(vars(self))
         for name, part in self._fields.items():
             value = getattr(self, name, None)
             if isinstance(value, PersistenceMixin):
@@ -138,18 +139,7 @@ class PersistenceMixin:
 
     @classmethod
     def load(cls, path: str | os.PathLike, *, max_bytes: int = MAX_BYTES) -> Any:
-        """Read a model of this class that ``save`` wrote; see :func:`scoresieve.load`.
-
-        Parameters
-        ----------
-        path : path
-        max_bytes : int
-            What the dense weights may take in memory.
-
-        Returns
-        -------
-        model
-        """
+        """Read a model of this class that ``save`` wrote; see :func:`scoresieve.load`."""
         model = load(path, max_bytes=max_bytes)
         if type(model) is not cls:
             raise ValueError(
@@ -160,10 +150,10 @@ class PersistenceMixin:
 
 
 def load(path: str | os.PathLike, *, max_bytes: int = MAX_BYTES) -> Any:
-    """Read a model that ``save`` wrote.
+    """Read a model that ``save`` wrote; it is of the same class and predicts the same bits.
 
-    The model predicts the same bits as before. Files are checked as what they are, data from
-    elsewhere: nothing in them is executed, and what does not fit is refused.
+    Files are checked as what they are, data from elsewhere: nothing in them is executed, and what
+    does not fit is refused.
 
     Parameters
     ----------
@@ -171,11 +161,6 @@ def load(path: str | os.PathLike, *, max_bytes: int = MAX_BYTES) -> Any:
     max_bytes : int, default=2**30
         What the dense weights may take in memory. They are the one part of a model that can be
         larger than its file, since only weights other than 0 are written.
-
-    Returns
-    -------
-    model
-        Of the class that was saved.
 
     Raises
     ------

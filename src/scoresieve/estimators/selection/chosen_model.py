@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 from numpy.typing import ArrayLike
 from sklearn.metrics import get_scorer
@@ -22,7 +22,7 @@ class ChosenModelMixin(LinearModelMixin):
     * ``_private_state`` names the private attributes of a fitted model that its methods need.
     """
 
-    _fields = fields_of("n_splits_", "cv_results_", "best_index_", "estimator_")
+    _fields: ClassVar = fields_of("n_splits_", "cv_results_", "best_index_", "estimator_")
     scoring: Any
     refit: str
     estimator_: Any
@@ -56,7 +56,7 @@ class ChosenModelMixin(LinearModelMixin):
             for name in self._state_of(self.estimator_):
                 vars(self).pop(name, None)
         self.estimator_ = estimator
-        vars(self).update(self._derived())
+        self.__dict__.update(self._derived())
 
     def _derived(self) -> dict[str, Any]:
         return self._choice() | self._state_of(self.estimator_)
