@@ -165,7 +165,7 @@ def test_the_same_model_with_its_certificate(trained, estimator, labels, path, s
     found.save(path, with_certificate=True)
     assert path.read_bytes() == first
     assert hasattr(found, "certify") == hasattr(model, "certify")
-    if hasattr(model, "certify") and not isinstance(model, baselines.L1BundleSVM):
+    if hasattr(model, "certify"):
         assert found.certify(X, y) == model.certify(X, y)
 
 
@@ -298,7 +298,8 @@ def test_a_file_may_name_classes_that_nobody_imported(trained, path):
         (ON_ROWS[3], "fitted.intercept_", 1, "intercept_ must be float"),
         (ON_ROWS[3], "fitted.n_iter_", -1, "n_iter_ must be a number"),
         (ON_ROWS[3], "fitted.coef_.flavour", "dense", "flavour must be one of"),
-        (ON_ROWS[4], "fitted._dual_points.0", {"alpha": 1}, "such a model has no certificate"),
+        (ON_ROWS[8], "fitted._dual_points.0", {"alpha": 1}, "such a model has no certificate"),
+        (ON_ROWS[4], "fitted._dual_points.0", {"alpha": 1}, "slopes is missing"),
         (ON_ROWS[4], "output", "excel", "output must be one of"),
         (ON_BAGS[0], "output", "pandas", r"output must be NoneType"),
         (ON_BAGS[0], "fitted.embedding_.class", "MeasureSVC", "class must be one of"),
