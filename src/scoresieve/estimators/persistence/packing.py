@@ -28,7 +28,7 @@ _NPY = re.compile(
 )
 _LARGEST_CODE_POINT = 0x10FFFF
 _LONGEST = 2**31 - 1
-_SEQUENCES = {"tuple": tuple, "set": set, "frozenset": frozenset}
+_COLLECTIONS = {"tuple": tuple, "set": set, "frozenset": frozenset, "dict": dict}
 _NON_FINITE = ("inf", "-inf", "nan")
 
 
@@ -45,8 +45,9 @@ def pack(value: Any, name: str, arrays: dict[str, Array]) -> Any:
         return {"$": "range", "items": [value.start, value.stop, value.step]}
     if kind in (np.ndarray, np.memmap) or isinstance(value, np.generic):
         return _pack_array(value, name, arrays)
-    if kind in (list, tuple, set, frozenset):
+    if kind in (list, *_COLLECTIONS.values()):
         items = sorted(value, key=repr) if kind in (set, frozenset) else value
+        items = map(list, value.items()) if kind is dict else items
         packed = [pack(item, f"{name}.{i}", arrays) for i, item in enumerate(items)]
         return packed if kind is list else {"$": kind.__name__, "items": packed}
     raise TypeError(
@@ -91,11 +92,11 @@ def unpack(value: Any, name: str, members: dict[str, bytes]) -> Any:
         if tag == "range" and keys == {"items"} and [type(item) for item in items] == [int] * 3:
             return range(*items)
         items = [unpack(item, f"{name}.{i}", members) for i, item in enumerate(items)]
-        if tag in _SEQUENCES and keys == {"items"}:
+        if tag in _COLLECTIONS and keys == {"items"}:
             try:
-                return _SEQUENCES[tag](items)
+                return _COLLECTIONS[tag](items)
             except TypeError:
-                raise ValueError(f"{name} of model.json holds what cannot be in a set.") from None
+                raise ValueError(f"{name} of model.json holds what cannot be in a {tag}.") from None
         if tag == "objects" and keys == {"shape", "items"}:
             return _objects(items, value["shape"], name)
     raise ValueError(f"{name} of model.json is a special value of an unknown kind: {tag!r}.")

@@ -122,9 +122,10 @@ class PersistenceMixin(BaseEstimator):
         """The model that the rest of a part of a file describes, all of it checked."""
         entry = record.record("parameters")
         names = cls().get_params(deep=False)
-        parameters = {name: check_named(entry, name, "measure", "loss", "items") for name in names}
+        named = {"measure", "loss"} & {name for name in names if not entry.holds(name, str)}
+        values = {name: to_named(check_named(entry, name, name)) for name in named}
+        model = cls(**values | {name: entry.take(name) for name in names if name not in named})
         entry.end()
-        model = cls(**{name: to_named(value) for name, value in parameters.items()})
         output = record.choice("output", _OUTPUTS if hasattr(model, "set_output") else (None,))
         entry = record.record("fitted")
         entry.known = known = Known(record.known.max_bytes, record.known.sizes)
