@@ -65,6 +65,7 @@ class BagModelMixin(LinearModelMixin, PersistenceMixin):
 
     _fields = fields_of("embedding_", "model_", "_origins")
     _fields |= {"coef_": weights_of("problems", "selected")}
+    _selected: Any
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()  # type: ignore[misc]

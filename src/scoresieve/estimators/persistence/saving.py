@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 from typing import Any, ClassVar
 
-from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from scoresieve.estimators.persistence.classes import CLASSES, enter, model_of
@@ -24,7 +23,7 @@ MAX_BYTES = 2**30
 _OUTPUTS = (None, "default", "pandas", "polars")
 
 
-class PersistenceMixin(BaseEstimator):
+class PersistenceMixin:
     """``load(save(model)) == model``, bit by bit, and pickles of plain data.
 
     Conventions
@@ -34,6 +33,8 @@ class PersistenceMixin(BaseEstimator):
     * Callbacks and metadata requests are not part of a file.
     """
 
+    get_params: Any
+    set_output: Any
     _fields: ClassVar[dict[str, Field]] = {}
 
     def __init_subclass__(cls, **options: Any) -> None:
@@ -50,7 +51,7 @@ class PersistenceMixin(BaseEstimator):
         return [name for name, part in cls._fields.items() if not part.optional]
 
     def __getstate__(self) -> dict[str, Any]:
-        state = dict(super().__getstate__())
+        state: dict[str, Any] = dict(super().__getstate__())  # type: ignore[call-overload]
         derived = self._derived() if state.keys() >= {*self._required()} else ()
         state = {name: value for name, value in state.items() if name not in derived}
         plain = {k: part.to_plain(state[k]) for k, part in self._fields.items() if k in state}
@@ -58,7 +59,7 @@ class PersistenceMixin(BaseEstimator):
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         values = {k: part.to_value(state[k]) for k, part in self._fields.items() if k in state}
-        super().__setstate__(state | values)
+        super().__setstate__(state | values)  # type: ignore[misc]
         if state.keys() >= {*self._required()}:
             self.__dict__.update(self._derived())
 
