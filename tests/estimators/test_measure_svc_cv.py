@@ -55,7 +55,7 @@ def test_scores_are_those_of_paths_that_never_saw_the_part(binary, fitted):
     expected = {}
     for split, (train, test) in enumerate(StratifiedKFold(3).split(X, y)):
         for C in (0.5, 5.0):
-            arguments = {"measure": "f1", "C": C, "tol": 0.2, "intercept": 1.0}
+            arguments = {"measure": "f1", "C": C, "tol": 0.2, "intercept_scaling": 1.0}
             path = solve_path(X[train], signs[train], [1, 3, 8], **arguments)
             for budget, result in zip([1, 3, 8], path, strict=True):
                 decision = X[test] @ result.w + result.intercept
@@ -186,16 +186,17 @@ def test_the_final_model_is_that_of_all_rows(binary, fitted):
     assert_array_equal(fitted.decision_function(X), plain.decision_function(X))
     assert_array_equal(fitted.transform(X), X[:, plain.support_])
     assert_array_equal(fitted.get_support(), plain.get_support())
-    assert not hasattr(fitted, "l0_gap_")
+    assert_array_equal(fitted.l0_gap_, [np.nan])
 
 
 def test_another_fit_leaves_nothing_behind(binary):
     X, y = binary
     model = MeasureSVCCV(n_features_to_select=[2], Cs=[2.0], cv=2, tol=0.2).fit(X, y)
     assert model.l0_gap_.shape == (1,)
+    assert np.isfinite(model.l0_gap_[0])
     model.set_params(n_features_to_select=None, budgets=[2]).set_output(transform="pandas")
     model.fit(X, y)
-    assert not hasattr(model, "l0_gap_")
+    assert_array_equal(model.l0_gap_, [np.nan])
     assert list(model.transform(X).columns) == [f"x{column}" for column in model.support_]
 
 

@@ -36,7 +36,7 @@ def test_arrays_are_those_of_the_solver(binary, signs, certified):
     X, y = binary
     budgets = [8, 2, 4, 2]
     path = budget_path(X, y, budgets, C=0.5, intercept_scaling=2.0)
-    arguments = {"measure": "f1", "C": 0.5, "intercept": 2.0}
+    arguments = {"measure": "f1", "C": 0.5, "intercept_scaling": 2.0}
     expected = solve_path(*signs, budgets, **arguments)
     assert_array_equal(path.budgets, budgets)
     assert path.coefs.format == "csr"

@@ -4,15 +4,21 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
-from scoresieve.estimators._inputs import resolve_budget, resolve_columns, resolve_groups
-from sklearn.exceptions import DataConversionWarning
 
 from scoresieve import MeasureSVC
-from scoresieve.estimators.targets import read_targets, same_labels
+from scoresieve._checks import check_budget
+from scoresieve.estimators.budget_model import budget_arguments, column_numbers, group_numbers
+from scoresieve.regularizers import BudgetNorm
 
 NAMES = np.array(["age", "height", "weight", "pulse"], dtype=object)
+
+
+def norm_with(names=None, **roles):
+    """The norm of four columns that a fit makes of them, each role resolved and then checked."""
+    groups = group_numbers(roles.pop("feature_groups", None), names)
+    numbers = {role: column_numbers(columns, names, role) for role, columns in roles.items()}
+    return BudgetNorm(1, 4, feature_groups=groups, **numbers)
 
 
 @pytest.mark.parametrize(
@@ -30,7 +36,8 @@ NAMES = np.array(["age", "height", "weight", "pulse"], dtype=object)
     ],
 )
 def test_columns_by_number_mask_and_name(columns, expected):
-    assert_array_equal(resolve_columns(columns, 4, NAMES, "always_features"), expected)
+    assert_array_equal(norm_with(NAMES, always_features=columns).always, expected)
+    assert_array_equal(norm_with(NAMES, excluded_features=columns).excluded, expected)
 
 
 @pytest.mark.parametrize(
@@ -49,20 +56,20 @@ def test_columns_by_number_mask_and_name(columns, expected):
 )
 def test_columns_that_are_refused(columns, names, message):
     with pytest.raises(ValueError, match=message):
-        resolve_columns(columns, 4, names, "always_features")
+        norm_with(names, always_features=columns)
 
 
 def test_groups():
-    assert resolve_groups(None, 4, NAMES) is None
-    assert_array_equal(resolve_groups([0, 0, 5, 5], 4, None), [0, 0, 5, 5])
-    by_name = resolve_groups([["age", "pulse"], ["height"]], 4, NAMES)
-    assert_array_equal(by_name, resolve_groups([[0, 3], [1]], 4, None))
-    assert by_name[0] == by_name[3]
-    assert np.unique(by_name).size == 3
+    assert not norm_with(NAMES, feature_groups=None).has_groups
+    assert_array_equal(norm_with(feature_groups=[0, 0, 5, 5]).unit_of, [0, 0, 1, 1])
+    assert_array_equal(norm_with(feature_groups=np.array([0, 0, 5, 5])).unit_of, [0, 0, 1, 1])
+    by_name = norm_with(NAMES, feature_groups=[["age", "pulse"], ["height"]])
+    assert_array_equal(by_name.unit_of, norm_with(feature_groups=[[0, 3], [1]]).unit_of)
+    assert_array_equal(by_name.unit_of, [0, 1, 2, 0])
     with pytest.raises(ValueError, match=r"feature_groups\[1\] holds 'nose'"):
-        resolve_groups([["age"], ["nose"]], 4, NAMES)
+        norm_with(NAMES, feature_groups=[["age"], ["nose"]])
     with pytest.raises(ValueError, match=r"feature_groups must be 4 integers"):
-        resolve_groups([0, 1], 4, NAMES)
+        norm_with(NAMES, feature_groups=[0, 1])
 
 
 @pytest.mark.parametrize(
@@ -74,12 +81,13 @@ def test_groups():
         (None, 9, 7, 7),
         (4, None, 7, 4),
         (3, 3, 7, 3),
-        (None, None, 0, 1),
+        (None, None, 0, 50),  # with nothing to select a budget has no effect
         (5, None, 0, 5),
     ],
 )
 def test_budgets(budget, k, n_units, expected):
-    assert resolve_budget(budget, k, n_units) == expected
+    arguments = budget_arguments(budget, k)
+    assert check_budget(arguments.pop("budget"), n_units, **arguments) == expected
 
 
 def test_a_budget_above_the_columns_warns_at_the_users_line(binary):
@@ -146,8 +154,8 @@ def test_always_excluded_and_groups(binary):
         ({"intercept_scaling": -1.0}, "intercept_scaling must be a positive"),
         ({"pos_label": "maybe"}, "pos_label='maybe' is not a label"),
         ({"multi_class_support": "per_class"}, "multi_class_support must be one of.*supports_"),
-        ({"solver": "simplex"}, "solver must be one of.*'simplex'"),
-        ({"solver": ["bundle"]}, "solver must be one of"),
+        ({"solver": "simplex"}, "solver must be 'bundle' or 'two_layer'; got 'simplex'"),
+        ({"solver": ["bundle"]}, r"solver must be 'bundle' or 'two_layer'; got \['bundle'\]"),
         ({"tol": 0.0}, "tol must be a positive"),
         ({"max_iter": 0}, "max_iter must be an integer"),
         ({"max_time": -1.0}, "max_time must be a positive"),
@@ -162,49 +170,3 @@ def test_parameters_that_are_refused(binary, parameters, message):
 def test_a_measure_of_the_wrong_type(binary):
     with pytest.raises(TypeError, match="measure must be a name"):
         MeasureSVC(measure=3).fit(*binary)
-
-
-@pytest.mark.parametrize(
-    ("y", "pos_label", "message"),
-    [
-        ([1, 1, 1, 1], None, "one class only"),
-        ([0.1, 0.2, 0.3, 0.4], None, "Unknown label type"),
-        ([[0, 1], [1, 2], [2, 0], [0, 0]], None, "kind 'multiclass-multioutput'"),
-        ([[0, 1], [0, 1], [0, 0], [0, 0]], None, "column 0 of y has one class only: it holds no 1"),
-        ([[0, 1], [1, 1], [0, 1], [0, 1]], None, "column 1 of y has one class only: it holds no 0"),
-        ([0, 1, 2, 0], 1, "pos_label=1 needs two classes; y has 3 classes"),
-        ([[0, 1], [1, 0], [1, 1], [0, 0]], 1, "pos_label=1 needs two classes; y has an indicator"),
-    ],
-)
-def test_labels_that_are_refused(y, pos_label, message):
-    with pytest.raises(ValueError, match=message):
-        MeasureSVC(pos_label=pos_label).fit(np.arange(8.0).reshape(4, 2), y)
-
-
-def test_shapes_of_y_after_the_fit(binary, indicators):
-    X, y = binary
-    model = MeasureSVC(budget=2, C=2.0).fit(X, y)
-    with pytest.warns(DataConversionWarning):
-        assert model.score(X, y[:, None]) == model.score(X, y)
-    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
-        model.score(X, y[:10])
-    X, Y = indicators
-    with pytest.raises(ValueError, match="indicator matrix with 4 columns"):
-        MeasureSVC(budget=2, C=3.0).fit(X, Y).score(X, Y[:, :2])
-
-
-def test_kinds_of_targets():
-    targets, _ = read_targets(np.array([False, True]), None)
-    assert (targets.kind, targets.n_problems, targets.name(0)) == ("binary", 1, "True")
-    targets, y = read_targets(np.array(["b", "a", "c"]))
-    assert [targets.name(c) for c in range(3)] == ["'a'", "'b'", "'c'"]
-    assert_array_equal(list(targets.labels(y)), [[-1, 1, -1], [1, -1, -1], [-1, -1, 1]])
-
-
-def test_equal_labels():
-    Y = np.array([[0, 1], [1, 0]])
-    assert same_labels(Y, Y.copy())
-    assert same_labels(sp.csr_matrix(Y), sp.csr_matrix(Y))
-    assert not same_labels(sp.csr_matrix(Y), sp.csr_matrix(1 - Y))
-    assert not same_labels(sp.csr_matrix(Y), Y)
-    assert not same_labels(Y[0], Y)
