@@ -11,7 +11,10 @@ import joblib
 import sklearn
 
 #: Files below these are never where the user's own code is.
-_LIBRARIES = tuple(os.path.dirname(path) for path in (__file__, joblib.__file__, sklearn.__file__))
+_LIBRARIES = tuple(
+    os.path.join(os.path.dirname(path), "")
+    for path in (__file__, joblib.__file__, sklearn.__file__)
+)
 
 
 def warn_user(message: str, category: type[Warning] = UserWarning) -> None:
