@@ -162,6 +162,11 @@ def budget_path(
     check_consistent_length(X, y)
     measure = "f1" if measure is None and loss is None else measure
     is_regression = loss is not None and get_loss(loss).task == "regression"
+    if is_regression and pos_label is not None:
+        raise ValueError(
+            f"pos_label={pos_label!r} needs two classes, but loss={loss!r} is for regression. "
+            "Leave pos_label=None."
+        )
     if not is_regression:
         targets, y = read_two_classes(y, pos_label)
         y, pos_label = next(targets.labels(y)), targets.classes[targets.positive]
