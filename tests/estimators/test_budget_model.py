@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import sys
+from collections import Counter
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.base import clone
 
-from scoresieve import MeasureSVC
+from scoresieve import BudgetClassifier, BudgetRegressor, MeasureSVC, _checks
 from scoresieve._checks import check_budget
 from scoresieve.estimators.budget_model import budget_arguments, column_numbers, group_numbers
 from scoresieve.regularizers import BudgetNorm
 
 NAMES = np.array(["age", "height", "weight", "pulse"], dtype=object)
+MODELS = [MeasureSVC(C=3.0), BudgetClassifier(), BudgetRegressor()]
 
 
 def norm_with(names=None, **roles):
@@ -170,3 +175,73 @@ def test_parameters_that_are_refused(binary, parameters, message):
 def test_a_measure_of_the_wrong_type(binary):
     with pytest.raises(TypeError, match="measure must be a name"):
         MeasureSVC(measure=3).fit(*binary)
+
+
+def fit_args(model, three_classes):
+    """Three classes, or real targets."""
+    X, y = three_classes
+    return (X, X[:, 1] - X[:, 4]) if isinstance(model, BudgetRegressor) else (X, y)
+
+
+@pytest.mark.parametrize("model", MODELS, ids=lambda model: type(model).__name__)
+def test_the_gap_to_the_best_k_features_is_nan_without_a_hard_budget(model, three_classes):
+    """Whatever was fitted before: the attribute is there, and says what the last fit was."""
+    X, y = fit_args(model, three_classes)
+    hard, soft = {"n_features_to_select": 2, "budget": None}, {"n_features_to_select": None}
+    for order in ([soft, hard, soft], [hard, soft, hard]):
+        model = clone(model)
+        for size in order:
+            model.set_params(**size).fit(X, y)
+            assert np.shape(model.l0_gap_) == np.shape(model.gap_)
+            if size is soft:
+                assert np.all(np.isnan(model.l0_gap_))
+            else:
+                assert_array_equal(model.l0_gap_, model.gap_)
+                assert np.all((model.l0_gap_ >= 0) & (model.l0_gap_ < 1))
+
+
+@pytest.fixture
+def checks(monkeypatch):
+    """How often each function of ``_checks`` is called, from whatever module."""
+    counts = Counter()
+
+    def counted(name, check):
+        def call(*args, **kwargs):
+            counts[name] += 1
+            return check(*args, **kwargs)
+
+        return call
+
+    for name, check in list(vars(_checks).items()):
+        if not name.startswith("check_") or check in (_checks.check_count, _checks.check_positive):
+            continue  # these two are parts of others
+        wrapper = counted(name, check)
+        for module in [each for path, each in sys.modules.items() if path.startswith("scoresieve")]:
+            for alias in [key for key, value in vars(module).items() if value is check]:
+                monkeypatch.setattr(module, alias, wrapper)
+    return counts
+
+
+_COLUMN_CHECKS = ("check_columns", "check_disjoint", "check_groups")
+
+
+@pytest.mark.parametrize("hard", [False, True])
+@pytest.mark.parametrize("model", MODELS, ids=lambda model: type(model).__name__)
+def test_each_argument_is_checked_once(model, three_classes, checks, hard):
+    """By ``make_problems``; the labels once for each class."""
+    X, y = fit_args(model, three_classes)
+    columns = {"always_features": [0], "excluded_features": [11], "feature_groups": [[2, 3]]}
+    model = clone(model).set_params(n_features_to_select=2 if hard else None, **columns)
+    model.fit(X, y, sample_weight=np.ones(90))
+    is_regressor = isinstance(model, BudgetRegressor)
+    n_problems = 1 if is_regressor else 3
+    of_labels = "check_real_targets" if is_regressor else "check_labels"
+    expected = dict.fromkeys(["check_X", "check_C", "check_budget", "check_weights"], 1)
+    expected[of_labels] = n_problems
+    if not isinstance(model, MeasureSVC):  # f1 takes weights as repeated rows
+        expected["check_row_weights"] = n_problems
+    of_columns = {name: checks.pop(name) for name in _COLUMN_CHECKS}
+    assert checks == expected
+    # The refits of a hard budget make norms of their own, of columns that no user gave.
+    if not hard:
+        assert of_columns == {"check_columns": 3, "check_disjoint": 1, "check_groups": 1}
