@@ -8,8 +8,6 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
@@ -26,7 +24,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from scoresieve import MeasureSVC, MeasureSVCCV
-from scoresieve.estimators.selection.choice import choose, default_budgets
+from scoresieve.estimators.selection.choice import choose
 from scoresieve.solvers.path import solve_path
 
 GRID = {"budgets": [3, 1, 8], "Cs": [5.0, 0.5], "cv": 3, "tol": 0.2}
@@ -209,40 +207,6 @@ def test_sparsify_and_densify(binary, fitted):
     assert_array_equal(model.densify().estimator_.coef_, fitted.coef_)
 
 
-def table_of(scores, sizes, Cs, n_features):
-    means = scores.mean(axis=1)
-    return {
-        "param_budget": np.array(sizes),
-        "param_C": np.array(Cs),
-        "mean_test_score": means,
-        "mean_n_features": np.array(n_features),
-        **{f"split{number}_test_score": column for number, column in enumerate(scores.T)},
-    }
-
-
-@given(
-    st.lists(st.lists(st.integers(0, 4), min_size=3, max_size=3), min_size=6, max_size=6),
-    st.lists(st.integers(0, 3), min_size=6, max_size=6),
-)
-@settings(derandomize=True, deadline=None, database=None, max_examples=200)
-def test_the_choice_by_enumeration(rows, n_features):
-    scores = np.array(rows) / 4
-    sizes, Cs = [1, 1, 2, 2, 5, 5], [1.0, 10.0] * 3
-    results = table_of(scores, sizes, Cs, n_features)
-    means = results["mean_test_score"]
-
-    def preferred(points):
-        return min(points, key=lambda p: (-means[p], n_features[p], sizes[p], Cs[p]))
-
-    best = preferred(range(6))
-    assert choose(results, "budget", "best") == best
-    error = np.sqrt(np.sum((scores[best] - means[best]) ** 2) / 2) / np.sqrt(3)
-    close = [point for point in range(6) if means[point] >= means[best] - error]
-    smallest = min(sizes[point] for point in close)
-    wanted = preferred([point for point in range(6) if sizes[point] == smallest])
-    assert choose(results, "budget", "1se") == wanted
-
-
 def test_one_standard_error_gives_a_smaller_model(binary, fitted):
     model = MeasureSVCCV(**GRID, refit="1se").fit(*binary)
     assert_array_equal(split_scores(model), split_scores(fitted))
@@ -250,21 +214,6 @@ def test_one_standard_error_gives_a_smaller_model(binary, fitted):
     assert model.best_params_["budget"] <= fitted.best_params_["budget"]
     assert model.estimator_.budget == model.best_params_["budget"]
     assert model.best_score_ == model.cv_results_["mean_test_score"][model.best_index_]
-
-
-@pytest.mark.parametrize(
-    ("n_units", "budgets"),
-    [
-        (1, [1]),
-        (2, [2]),
-        (4, [2, 4]),
-        (50, [2, 5, 10, 20, 50]),
-        (200, [2, 5, 10, 20, 50, 100, 200]),
-        (10**6, [2, 5, 10, 20, 50, 100, 200]),
-    ],
-)
-def test_default_budgets(n_units, budgets):
-    assert default_budgets(n_units) == budgets
 
 
 def test_the_grid(binary):

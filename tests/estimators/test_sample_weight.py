@@ -10,7 +10,6 @@ from sklearn.metrics import accuracy_score, roc_auc_score
 from sklearn.model_selection import GridSearchCV
 
 from scoresieve import MeasureSVC, budget_path
-from scoresieve.estimators.decision import top_threshold
 
 ANY_WEIGHTS = ["accuracy", "balanced_accuracy", "roc_auc"]
 WHOLE_WEIGHTS = ["f1", "prec@20", "rec@2p", "prbep", "average_precision"]
@@ -62,23 +61,6 @@ def test_scores_with_any_weights_are_those_of_scikit_learn(binary):
     ranking = MeasureSVC("roc_auc", budget=3).fit(X, y, sample_weight=weights)
     expected = roc_auc_score(y == "yes", ranking.decision_function(X), sample_weight=weights)
     assert ranking.score(X, y, weights) == pytest.approx(expected)
-
-
-@pytest.mark.parametrize("k", [1.0, 2.5, 4.0, 7.0])
-def test_threshold_of_weighted_scores(k):
-    scores, weights = np.array([0.3, 2.0, -1.0, 0.7, 5.0]), np.array([1.0, 2.0, 2.0, 0.5, 1.5])
-    threshold = top_threshold(scores, k, weights)
-    reached = np.cumsum(weights[np.argsort(-scores)])
-    # Copies of a score are tied, so that all of them are above or none.
-    assert weights[scores > threshold].sum() == max([0.0, *reached[reached <= k]])
-
-
-def test_threshold_with_whole_weights_is_that_of_repeated_scores():
-    rng = np.random.default_rng(2)
-    scores, weights = rng.integers(0, 6, size=30) / 4.0, rng.integers(0, 4, size=30)
-    for k in range(1, weights.sum() + 1):
-        expected = top_threshold(np.repeat(scores, weights), k)
-        assert top_threshold(scores, float(k), weights.astype(float)) == expected
 
 
 @pytest.mark.parametrize("measure", ["roc_auc", "accuracy", "f1"])
