@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
+from sklearn.utils.parallel import Parallel, delayed
 
 from scoresieve import BudgetClassifier, BudgetRegressor, MeasureSVC, _checks
 from scoresieve._checks import check_budget
@@ -101,6 +102,23 @@ def test_a_budget_above_the_columns_warns_at_the_users_line(binary):
         model = MeasureSVC(budget=30).fit(X, y)
     assert caught[0].filename == __file__
     assert model.budget_ == 20
+
+
+@pytest.mark.parametrize(
+    "fit",
+    [
+        lambda X, y: BudgetClassifier(budget=30).fit(X, y),
+        lambda X, y: BudgetRegressor(budget=30).fit(X, X[:, 0]),
+        lambda X, y: MeasureSVC(budget=30).fit_transform(X, y),
+        lambda X, y: Parallel(n_jobs=1)([delayed(MeasureSVC(budget=30).fit)(X, y)]),
+    ],
+)
+def test_every_way_to_fit_warns_at_the_users_line(binary, fit):
+    with pytest.warns(UserWarning, match="budget=30 is more than the 20") as caught:
+        fit(*binary)
+    assert [(each.filename, each.lineno) for each in caught] == [
+        (__file__, fit.__code__.co_firstlineno)
+    ]
 
 
 def test_names_on_a_fit(binary):
