@@ -19,13 +19,13 @@ from scoresieve.design import as_design
 from scoresieve.regularizers import BudgetNorm
 
 
-def objective(X, y, w, C, budget, brute, always_features=()):
+def objective(X, y, w, C, budget, brute, always=()):
     """The problem itself, with the norm by bisection."""
     loss = np.sum(np.maximum(0.0, 1.0 - y * (X @ w)) ** 2)
     return 0.5 * brute.norm_squared(w, budget, always_features=always) + C * loss
 
 
-def conic_optimum(X, y, C, budget, brute, always_features=()):
+def conic_optimum(X, y, C, budget, brute, always=()):
     """``min 1/2 ||w_0||^2 + 1/2 sum s + C sum xi^2``, ``w_j^2 <= s_j d_j``, in (w, s, d, xi)."""
     n, m = X.shape
     size = 3 * m + n
@@ -191,10 +191,12 @@ def test_no_time_gives_a_bounded_model_and_a_warning(data):
 
 
 def test_a_tolerance_beyond_double_precision_ends(data):
-    X, y = data(5, n_samples=20, n_features=4)
+    """Columns of such different sizes that the proximal steps are over before the gap is 0."""
+    X, y = data(1, n_samples=60, n_features=12)
     with pytest.warns(ConvergenceWarning, match="stopped by precision"):
-        model = FGM(budget=4, stop="gap", tol=1e-18).fit(X, y)
-    assert model.gap_[0] < 1e-8
+        model = FGM(budget=12, stop="gap", tol=1e-18).fit(X * np.geomspace(1.0, 100.0, 12), y)
+    assert_array_equal(model.stopped_by_, ["precision"])
+    assert 0 < model.gap_[0] < 1e-8
 
 
 def test_columns_of_zeros_give_no_features():

@@ -91,8 +91,10 @@ def test_a_coarse_inner_layer_takes_fewer_steps(data):
 @pytest.mark.parametrize(("n_features", "n_kept"), [(60, 50), (20, 20)])
 def test_the_budget_is_fifty_by_default(data, n_features, n_kept):
     X, y = data(5, n_features=n_features)
-    assert FSMulti()._budget(n_features) == n_kept
-    assert FSMulti(C=0.05).fit(X, y).gap_[0] <= 0.1
+    model = FSMulti(C=0.05).fit(X, y)
+    assert model._arguments["budget"] == n_kept
+    assert model.gap_[0] <= 0.1
+    assert model.certify(X, y).gap == pytest.approx(model.gap_[0], abs=1e-9)
 
 
 @pytest.mark.parametrize(

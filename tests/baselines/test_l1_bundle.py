@@ -12,9 +12,10 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import linprog
 from sklearn.exceptions import ConvergenceWarning
 
+from scoresieve import Status, get_measure
 from scoresieve.baselines import L1BundleSVM, _l1_solver
 from scoresieve.baselines._l1_master import solve_l1_master
-from scoresieve.solvers import Status
+from scoresieve.risks import MeasureRisk
 
 
 def l1_optimum(cuts, losses, C):
@@ -80,10 +81,11 @@ def test_bounds_hold_whenever_it_stops(data, brute, seed, rounds, C):
     (point,) = model._dual_points
     assert np.all(point.alpha >= 0)
     assert point.alpha.sum() <= C * (1 + 1e-9)
-    assert np.max(np.abs(X.T @ point.combined(y))) <= 1 + 1e-9
+    risk = MeasureRisk(get_measure("f1"), y)
+    assert np.max(np.abs(X.T @ risk.dual_vector(point, C))) <= 1 + 1e-9
     gain = 0.0
     for k, weight in enumerate(point.alpha):
-        (same,) = np.flatnonzero(np.all(deltas == point.delta(k, y), axis=1))
+        (same,) = np.flatnonzero(np.all(deltas == risk.unpack(point.cuts[k]), axis=1))
         gain += weight * losses[same]
     assert_allclose(model.dual_[0], gain, atol=1e-12)
 

@@ -13,11 +13,12 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import LinearSVC
 
-from scoresieve import MeasureSVC, Status
+from scoresieve import MeasureSVC, Status, get_measure
 from scoresieve.baselines import NMMKL, conic_hinge
 from scoresieve.baselines.conic_hinge import solve_hinge_conic
 from scoresieve.baselines.nmmkl import as_labellings
 from scoresieve.regularizers import BudgetNorm
+from scoresieve.risks import MeasureRisk
 
 
 @pytest.mark.parametrize("intercept", [False, True])
@@ -110,9 +111,10 @@ def test_groups_have_no_cones(data):
 def test_multipliers_as_labellings(alpha):
     point = as_labellings(alpha)
     y = np.where(np.arange(alpha.size) % 2, 1.0, -1.0)
-    assert_allclose(point.combined(y), alpha * y, atol=1e-12)
+    risk = MeasureRisk(get_measure("accuracy"), y)
+    assert_allclose(risk.dual_vector(point, alpha.max()), alpha * y, atol=1e-12)
     assert np.all(point.alpha > 0)
     assert_allclose(point.alpha.sum(), alpha.max(), atol=1e-12)
-    n_errors = np.array([np.count_nonzero(point.delta(k, y)) for k in range(point.alpha.size)])
+    n_errors = np.array([np.count_nonzero(risk.unpack(cut)) for cut in point.cuts])
     assert_allclose(n_errors @ point.alpha, alpha.sum(), atol=1e-12)
     assert_array_equal(n_errors, np.sort(n_errors))

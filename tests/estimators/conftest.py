@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from scoresieve.estimators import budget_model
+
 
 @pytest.fixture(scope="session")
 def binary():
@@ -29,3 +31,17 @@ def indicators():
     rng = np.random.default_rng(2)
     X = rng.normal(size=(70, 10))
     return X, (X[:, :4] + 0.3 * rng.normal(size=(70, 4)) > 0.4).astype(int)
+
+
+@pytest.fixture
+def starts(monkeypatch):
+    """What each problem that is solved from now on starts from."""
+    seen = []
+    solve_problem = budget_model.solve_problem
+
+    def recorded(problem, limits, *, solver=None, warm=None):
+        seen.append(warm)
+        return solve_problem(problem, limits, solver=solver, warm=warm)
+
+    monkeypatch.setattr(budget_model, "solve_problem", recorded)
+    return seen

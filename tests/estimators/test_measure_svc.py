@@ -42,7 +42,7 @@ def test_it_is_the_model_of_solve(binary):
     assert model.n_iter_ == [result.n_iter]
     assert model.status_ == [Status.CONVERGED]
     assert [row.primal for row in model.history_[0]] == [row.primal for row in result.history]
-    assert not hasattr(model, "l0_gap_")
+    assert_array_equal(model.l0_gap_, [np.nan])
 
 
 def test_predictions_and_score_of_two_classes(binary):
@@ -200,7 +200,7 @@ def test_at_most_k_features(binary, k):
     assert_allclose(model.l0_gap_, 1 - model.dual_ / model.primal_)
     assert model.certify(X, y).gap == pytest.approx(model.l0_gap_[0])
     model.set_params(n_features_to_select=None).fit(X, y)
-    assert not hasattr(model, "l0_gap_")
+    assert_array_equal(model.l0_gap_, [np.nan])
 
 
 def test_at_most_k_features_for_each_class(three_classes):
@@ -236,21 +236,52 @@ def test_warm_start_needs_fewer_rounds(binary):
     assert model.certify(X, y).gap <= 1e-3
 
 
-@pytest.mark.parametrize("change", ["labels", "measure", "columns", "pos_label", "rows"])
-def test_warm_start_begins_anew_on_other_problems(binary, change):
+@pytest.mark.parametrize("change", ["columns", "classes", "pos_label"])
+def test_warm_start_begins_anew_on_other_problems(binary, starts, change):
     X, y = binary
     settings = {"budget": 3, "C": 2.0}
     model = MeasureSVC(warm_start=True, **settings).fit(X, y)
+    if change == "columns":
+        X = X[:, :15]
+    elif change == "classes":
+        y = np.where(y == "yes", "so", "so not")
+    else:
+        settings["pos_label"] = "no"
+        model.set_params(pos_label="no")
+    assert_array_equal(model.fit(X, y).coef_, MeasureSVC(**settings).fit(X, y).coef_)
+    assert starts == [None, None, None]
+
+
+@pytest.mark.parametrize("change", ["labels", "measure", "rows"])
+def test_warm_start_takes_weights_but_no_cuts_of_other_labels(binary, starts, change):
+    """Weights are a start for any problem; a cut is one of the same labels and measure only."""
+    X, y = binary
+    settings = {"budget": 3, "C": 2.0, "tol": 0.01}
+    model = MeasureSVC(warm_start=True, **settings).fit(X, y)
+    before = np.append(model.coef_[0], model.intercept_)
     if change == "labels":
         y = np.roll(y, 1)
-    elif change == "columns":
-        X = X[:, :15]
     elif change == "rows":
         X, y = X[:70], y[:70]
     else:
-        settings[change] = {"measure": "prbep", "pos_label": "no"}[change]
-        model.set_params(**{change: settings[change]})
-    assert_array_equal(model.fit(X, y).coef_, MeasureSVC(**settings).fit(X, y).coef_)
+        settings["measure"] = "jaccard"
+        model.set_params(measure="jaccard")
+    model.fit(X, y)
+    assert_array_equal(starts[1].columns, np.flatnonzero(before))
+    assert_array_equal(starts[1].w, before[before != 0])
+    assert starts[1].dual_point is None
+    cold = MeasureSVC(**settings).fit(X, y)
+    assert model.certify(X, y).gap <= 0.01
+    assert max(model.dual_, cold.dual_) <= min(model.primal_, cold.primal_) * (1 + 1e-9)
+
+
+def test_warm_start_takes_cuts_of_the_same_labels(binary, starts):
+    X, y = binary
+    model = MeasureSVC(budget=3, C=2.0, warm_start=True).fit(X, y)
+    points = model._dual_points
+    model.set_params(C=3.0, budget=5, tol=0.01).fit(X, y)
+    assert starts[1].dual_point is points[0]
+    assert model.certify(X, y).gap <= 0.01
 
 
 def test_stopping_early_warns_with_the_gap(binary):
@@ -379,13 +410,14 @@ def test_certify_from_the_attributes(binary):
     X, y = binary
     model = MeasureSVC(budget=3, C=2.0).fit(X, y)
     result = solve(X, signs(y, "yes"), measure="f1", budget=3, C=2.0, intercept_scaling=1.0)
-    arguments = {"measure": model.measure_, "budget": model.budget_, "C": 2.0, "intercept": 1.0}
+    arguments = {"measure": model.measure_, "budget": model.budget_, "C": 2.0}
     check = certify(
         X,
         signs(y, "yes"),
         model.coef_[0],
         result.dual_point,
         intercept=model.intercept_[0],
+        intercept_scaling=1.0,
         **arguments,
     )
     assert check == model.certify(X, y)

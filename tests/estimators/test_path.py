@@ -13,6 +13,7 @@ from sklearn.metrics import f1_score
 
 from scoresieve import Status
 from scoresieve.estimators.path import budget_path
+from scoresieve.losses import Huber
 from scoresieve.solvers.path import solve_path
 
 
@@ -36,7 +37,7 @@ def test_arrays_are_those_of_the_solver(binary, signs, certified):
     X, y = binary
     budgets = [8, 2, 4, 2]
     path = budget_path(X, y, budgets, C=0.5, intercept_scaling=2.0)
-    arguments = {"measure": "f1", "C": 0.5, "intercept": 2.0}
+    arguments = {"measure": "f1", "C": 0.5, "intercept_scaling": 2.0}
     expected = solve_path(*signs, budgets, **arguments)
     assert_array_equal(path.budgets, budgets)
     assert path.coefs.format == "csr"
@@ -119,6 +120,85 @@ def test_columns_by_name_number_and_group(binary):
     assert np.all(coefs[:, 9])
     with pytest.raises(ValueError, match="always_features holds names, but X has none"):
         budget_path(X, y, [1], always_features=["x9"])
+
+
+@pytest.mark.parametrize("loss", ["squared_hinge", "hinge", "logistic", Huber(epsilon=0.5)])
+def test_arrays_of_a_loss_are_those_of_the_solver(binary, signs, certified, loss):
+    """With the C and the tolerance of BudgetClassifier and BudgetRegressor."""
+    X, y = binary
+    budgets, offset = [2, 8, 4], 0.0
+    if isinstance(loss, Huber):
+        y = signs[0] @ np.arange(20.0) + 100.0
+        offset = np.sort(y)[39]
+    path = budget_path(X, y, budgets, loss=loss, intercept_scaling=2.0)
+    data = (X, y - offset) if isinstance(loss, Huber) else signs
+    arguments = {"loss": loss, "C": 1.0, "intercept_scaling": 2.0}
+    expected = solve_path(*data, budgets, tol=0.01, **arguments)
+    assert_array_equal(path.coefs.toarray(), [result.w for result in expected])
+    assert_array_equal(path.intercepts, [offset + result.intercept for result in expected])
+    for name in ("primal", "dual", "gap", "n_iter"):
+        assert_array_equal(getattr(path, name), [getattr(result, name) for result in expected])
+    assert path.pos_label == (None if isinstance(loss, Huber) else "yes")
+    for budget, result in zip(budgets, path.results, strict=True):
+        assert certified(*data, result, budget=budget, **arguments).gap <= 0.01
+
+
+def test_a_regression_is_around_its_centre(signs):
+    X, y = signs[0], signs[0] @ np.arange(20.0)
+    weights = np.random.default_rng(0).integers(1, 4, size=80)
+    path = budget_path(X, y, [3, 20], loss="squared", sample_weight=weights)
+    shifted = budget_path(X, y + 1e4, [3, 20], loss="squared", sample_weight=weights)
+    assert_allclose(shifted.decision_function(X), path.decision_function(X) + 1e4, atol=1e-4)
+    around = y - np.average(y, weights=weights)
+    centred = budget_path(X, around, [3, 20], loss="squared", sample_weight=weights)
+    assert_allclose(path.primal, centred.primal, rtol=1e-6)
+    through_zero = budget_path(X, y, [3, 20], loss="squared", fit_intercept=False)
+    assert_array_equal(through_zero.intercepts, [0.0, 0.0])
+    with pytest.raises(ValueError, match="pos_label='yes' needs two classes, but loss='squared'"):
+        budget_path(X, y, [3], loss="squared", pos_label="yes")
+
+
+@pytest.mark.parametrize("loss", ["squared_hinge", "hinge", "logistic", "huber_hinge"])
+def test_pos_label_chooses_the_positive_class_of_a_loss(binary, signs, loss):
+    X, y = binary
+    path = budget_path(X, y, [3], loss=loss, pos_label="no")
+    (expected,) = solve_path(X, -signs[1], [3], loss=loss, C=1.0, intercept_scaling=1.0)
+    assert_array_equal(path.coefs.toarray()[0], expected.w)
+    assert path.pos_label == "no"
+    assert np.mean((path.decision_function(X)[:, 0] > 0) == (y == "no")) > 0.8
+    with pytest.raises(ValueError, match="pos_label='maybe' is not a label of y"):
+        budget_path(X, y, [3], loss=loss, pos_label="maybe")
+
+
+@pytest.mark.parametrize("loss", ["logistic", "epsilon_insensitive"])
+def test_columns_of_a_loss_by_name(binary, signs, loss):
+    X, y = binary if loss == "logistic" else (signs[0], signs[0].sum(axis=1))
+    names = [f"x{j}" for j in range(20)]
+    by_name = budget_path(
+        Frame(X, names),
+        y,
+        [1, 3],
+        loss=loss,
+        always_features=["x9"],
+        excluded_features=["x7", "x8"],
+        feature_groups=[["x0", "x1"], ["x2", "x3"]],
+    )
+    columns = {"always_features": [9], "excluded_features": [7, 8]}
+    by_number = budget_path(X, y, [1, 3], loss=loss, feature_groups=[[0, 1], [2, 3]], **columns)
+    coefs = by_name.coefs.toarray()
+    assert_array_equal(coefs, by_number.coefs.toarray())
+    assert not np.any(coefs[:, [7, 8]])
+    assert np.all(coefs[:, 9])
+    with pytest.raises(ValueError, match="always_features holds names, but X has none"):
+        budget_path(X, y, [1], loss=loss, always_features=["x9"])
+
+
+def test_a_measure_or_a_loss(binary):
+    X, y = binary
+    with pytest.raises(ValueError, match="a measure or a loss, one of them; got measure='f1'"):
+        budget_path(X, y, [2], measure="f1", loss="hinge")
+    with pytest.raises(ValueError, match="unknown loss 'quadratic'"):
+        budget_path(X, y, [2], loss="quadratic")
 
 
 def test_sparse_input_and_no_features(binary):

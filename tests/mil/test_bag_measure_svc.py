@@ -48,7 +48,8 @@ def test_it_is_a_measure_svc_on_the_embedding(bags, labels, size):
     assert model.n_instances_selected_ == plain.n_features_selected_
     assert_array_equal(model.coef_, plain.coef_[:, plain.support_])
     assert_array_equal(model.primal_, plain.primal_)
-    assert hasattr(model, "l0_gap_") == ("n_instances_to_select" in size)
+    assert_array_equal(model.l0_gap_, plain.l0_gap_)
+    assert np.all(np.isfinite(model.l0_gap_) == ("n_instances_to_select" in size))
     assert not hasattr(model, "n_features_in_")
 
 
@@ -170,9 +171,12 @@ def test_clone_and_pickle(bags, binary, fitted):
 
 def test_a_second_fit_leaves_nothing_of_the_first(bags, binary):
     model = BagMeasureSVC(n_instances_to_select=1, **SETTINGS).fit(bags, binary)
-    assert hasattr(model, "l0_gap_")
+    assert np.isfinite(model.l0_gap_[0])
     model.set_params(n_instances_to_select=None, budget=1).fit(bags, binary)
-    assert not hasattr(model, "l0_gap_")
+    assert_array_equal(model.l0_gap_, [np.nan])
+    fresh = BagMeasureSVC(budget=1, **SETTINGS).fit(bags, binary)
+    assert set(vars(model)) == set(vars(fresh))
+    assert_array_equal(model.coef_, fresh.coef_)
 
 
 def test_sparse_weights_decide_the_same(bags, fitted):

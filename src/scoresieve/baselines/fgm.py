@@ -92,7 +92,7 @@ class FGM(Baseline):
     >>> model = FGM(budget=2, stop="gap", tol=0.01).fit(X, X[:, 3] + X[:, 7] > 0)
     >>> sorted(np.argsort(-abs(model.coef_[0]))[:2].tolist())
     [3, 7]
-    >>> bool(model.dual_gap_[0] <= 0.01)
+    >>> bool(model.gap_[0] <= 0.01)
     True
     """
 

@@ -32,7 +32,7 @@ class L1BundleSVM(MeasureBaseline):
     What is the same: the problem, the cuts, the linear programme, one cut a round at its solution
     without any line search or prox term, and by default their limits (relative gap 0.1, 1,000
     iterations). **It often ends without convergence**, above all at large C: then there is a
-    ``ConvergenceWarning``, and ``dual_gap_`` says how far from the optimum the model may be. Give
+    ``ConvergenceWarning``, and ``gap_`` says how far from the optimum the model may be. Give
     it a ``max_time``. What differs:
 
     * ``C = 1 / lambda``, up to the unit of the loss, which is that of this package: with

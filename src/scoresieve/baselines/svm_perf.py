@@ -68,7 +68,7 @@ status_, measure_
     >>> from scoresieve.baselines import SVMPerf
     >>> X = np.random.default_rng(0).normal(size=(100, 5))
     >>> model = SVMPerf("f1", C=10.0).fit(X, X[:, 0] > 1)
-    >>> model.n_features_selected_, bool(model.dual_gap_[0] <= 0.01)
+    >>> model.n_features_selected_, bool(model.gap_[0] <= 0.01)
     (5, True)
     """
 

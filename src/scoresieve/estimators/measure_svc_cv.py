@@ -110,7 +110,7 @@ pos_label, multi_class_support, solver, tol, max_iter
     n_splits_ : int
     estimator_ : MeasureSVC
         The model that was fitted on all rows.
-    coef_, intercept_, classes_, support_, dual_gap_, ...
+    coef_, intercept_, classes_, support_, gap_, ...
         All fitted attributes of ``estimator_``.
 
     Examples

@@ -162,10 +162,16 @@ def budget_path(
     check_consistent_length(X, y)
     measure = "f1" if measure is None and loss is None else measure
     is_regression = loss is not None and get_loss(loss).task == "regression"
+    if is_regression and pos_label is not None:
+        raise ValueError(
+            f"pos_label={pos_label!r} needs two classes, but loss={loss!r} is for regression. "
+            "Leave pos_label=None."
+        )
     if not is_regression:
         targets, y = read_two_classes(y, pos_label)
         y, pos_label = next(targets.labels(y)), targets.classes[targets.positive]
     budgets = check_budgets(budgets)
+    scaling = check_positive(intercept_scaling, "intercept_scaling") if fit_intercept else 0.0
     problem = make_problem(
         X,
         y,
@@ -173,7 +179,7 @@ def budget_path(
         loss=loss,
         budget=max(budgets),
         C=(MEASURE_C if loss is None else LOSS_C) if C is None else C,
-        intercept_scaling=check_positive(intercept_scaling, "intercept_scaling") * fit_intercept,
+        intercept_scaling=scaling,
         always_features=column_numbers(always_features, names, "always_features"),
         excluded_features=column_numbers(excluded_features, names, "excluded_features"),
         feature_groups=group_numbers(feature_groups, names),

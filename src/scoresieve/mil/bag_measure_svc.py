@@ -53,7 +53,7 @@ class BagMeasureSVC(BagModelMixin, ClassifierMixin, BaseEstimator):
     n_instances_selected_ : int
     coef_ : ndarray of shape (1, n_instances_selected_) or (n_classes, n_instances_selected_)
         Weights of the selected instances, in the order of the training instances.
-    classes_, intercept_, measure_, budget_, primal_, dual_, dual_gap_, l0_gap_, n_iter_, status_, \
+    classes_, intercept_, measure_, budget_, primal_, dual_, gap_, l0_gap_, n_iter_, status_, \
 history_
         As in :class:`~scoresieve.MeasureSVC`.
 

@@ -1,0 +1,58 @@
+"""Labels of any kind: what they become, and what is refused with which words."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from numpy.testing import assert_array_equal
+from sklearn.exceptions import DataConversionWarning
+
+from scoresieve import MeasureSVC
+from scoresieve.estimators.targets import read_targets, same_labels
+
+
+@pytest.mark.parametrize(
+    ("y", "pos_label", "message"),
+    [
+        ([1, 1, 1, 1], None, "one class only"),
+        ([0.1, 0.2, 0.3, 0.4], None, "Unknown label type"),
+        ([[0, 1], [1, 2], [2, 0], [0, 0]], None, "kind 'multiclass-multioutput'"),
+        ([[0, 1], [0, 1], [0, 0], [0, 0]], None, "column 0 of y has one class only: it holds no 1"),
+        ([[0, 1], [1, 1], [0, 1], [0, 1]], None, "column 1 of y has one class only: it holds no 0"),
+        ([0, 1, 2, 0], 1, "pos_label=1 needs two classes; y has 3 classes"),
+        ([[0, 1], [1, 0], [1, 1], [0, 0]], 1, "pos_label=1 needs two classes; y has an indicator"),
+    ],
+)
+def test_labels_that_are_refused(y, pos_label, message):
+    with pytest.raises(ValueError, match=message):
+        MeasureSVC(pos_label=pos_label).fit(np.arange(8.0).reshape(4, 2), y)
+
+
+def test_shapes_of_y_after_the_fit(binary, indicators):
+    X, y = binary
+    model = MeasureSVC(budget=2, C=2.0).fit(X, y)
+    with pytest.warns(DataConversionWarning):
+        assert model.score(X, y[:, None]) == model.score(X, y)
+    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+        model.score(X, y[:10])
+    X, Y = indicators
+    with pytest.raises(ValueError, match="indicator matrix with 4 columns"):
+        MeasureSVC(budget=2, C=3.0).fit(X, Y).score(X, Y[:, :2])
+
+
+def test_kinds_of_targets():
+    targets, _ = read_targets(np.array([False, True]), None)
+    assert (targets.kind, targets.n_problems, targets.name(0)) == ("binary", 1, "True")
+    targets, y = read_targets(np.array(["b", "a", "c"]))
+    assert [targets.name(c) for c in range(3)] == ["'a'", "'b'", "'c'"]
+    assert_array_equal(list(targets.labels(y)), [[-1, 1, -1], [1, -1, -1], [-1, -1, 1]])
+
+
+def test_equal_labels():
+    Y = np.array([[0, 1], [1, 0]])
+    assert same_labels(Y, Y.copy())
+    assert same_labels(sp.csr_matrix(Y), sp.csr_matrix(Y))
+    assert not same_labels(sp.csr_matrix(Y), sp.csr_matrix(1 - Y))
+    assert not same_labels(sp.csr_matrix(Y), Y)
+    assert not same_labels(Y[0], Y)
