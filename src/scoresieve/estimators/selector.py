@@ -13,7 +13,34 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from scoresieve._arrays import BoolArray
 
 
-class SparseSelectorMixin(SelectorMixin):
+class OutputMixin:
+    """Remembers what ``set_output`` was told: scikit-learn keeps that in a private place."""
+
+    def set_output(self, *, transform: str | None = None) -> Any:
+        """Choose what ``transform`` and ``fit_transform`` return.
+
+        Parameters
+        ----------
+        transform : {"default", "pandas", "polars"}, optional
+            None leaves the choice as it is.
+
+        Returns
+        -------
+        self
+        """
+        super().set_output(transform=transform)  # type: ignore[misc]
+        if transform is not None:
+            self._transform_output = transform
+        return self
+
+    def __sklearn_clone__(self) -> Any:
+        copy = super().__sklearn_clone__()  # type: ignore[misc]
+        if hasattr(self, "_transform_output"):
+            copy._transform_output = self._transform_output
+        return copy
+
+
+class SparseSelectorMixin(OutputMixin, SelectorMixin):
     """``transform(X) = X[:, support_]``.
 
     Conventions
@@ -30,29 +57,6 @@ class SparseSelectorMixin(SelectorMixin):
         mask = np.zeros(self.n_features_in_, dtype=bool)
         mask[self.support_] = True
         return mask
-
-    def set_output(self, *, transform: str | None = None) -> Any:
-        """Choose what ``transform`` and ``fit_transform`` return.
-
-        Parameters
-        ----------
-        transform : {"default", "pandas", "polars"}, optional
-            None leaves the choice as it is.
-
-        Returns
-        -------
-        self
-        """
-        super().set_output(transform=transform)
-        if transform is not None:
-            self._transform_output = transform
-        return self
-
-    def __sklearn_clone__(self) -> Any:
-        copy = super().__sklearn_clone__()
-        if hasattr(self, "_transform_output"):
-            copy._transform_output = self._transform_output
-        return copy
 
     def transform(self, X: Any) -> Any:
         """The selected columns.

@@ -17,6 +17,7 @@ from scoresieve._arrays import Array, FloatArray, IntArray
 from scoresieve._checks import check_count, check_positive
 from scoresieve.estimators.persistence.fields import fields_of
 from scoresieve.estimators.persistence.saving import PersistenceMixin
+from scoresieve.estimators.selector import OutputMixin
 from scoresieve.mil._similarity import greatest_cosine, median_distance, nearest_squared
 from scoresieve.mil.bags import Bags, as_bags
 
@@ -26,7 +27,7 @@ PROTOTYPES = ("kmeans", "sample")
 LEAST_MEMORY = 1e6
 
 
-class MILESEmbedding(PersistenceMixin, TransformerMixin, BaseEstimator):
+class MILESEmbedding(PersistenceMixin, OutputMixin, TransformerMixin, BaseEstimator):
     """``s(x^k, B_i) = max_j exp(-||x_ij - x^k||^2 / (2 sigma^2))`` for every prototype x^k.
 
     Chen, Bi and Wang, *MILES: Multiple-Instance Learning via Embedded Instance Selection* (TPAMI

@@ -22,14 +22,16 @@ DEFINED_IN = {
 
 
 def enter(cls: type) -> None:
-    """Make a class known if it is of this package and, unlike a base, has its own parameters."""
-    if cls.__module__.startswith("scoresieve.") and "__init__" in vars(cls):
+    """Make a class known if it is of this package."""
+    if cls.__module__.startswith("scoresieve."):
         CLASSES[cls.__name__] = cls
 
 
 def model_of(record: Record, *names: str) -> Any:
     """The model that a record describes, of a class with one of these names; of any, without."""
-    known = {*CLASSES}.union(*DEFINED_IN.values())
+    # Bases, unlike estimators, have no parameters of their own.
+    known = {name for name, cls in CLASSES.items() if "__init__" in vars(cls)}
+    known = known.union(*DEFINED_IN.values())
     name = record.choice("class", names or sorted(known))
     for module, defined in DEFINED_IN.items():
         if name in defined:

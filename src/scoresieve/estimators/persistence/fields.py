@@ -142,7 +142,8 @@ _REAL = Field(lambda record, key: record.take(key, float))
 _REALS, _FINITE = array(np.float64, "problems"), array(np.float64, "problems", finite=True)
 _WHOLE = array(np.int64, "problems")
 _WEIGHTS = kinds.weights("problems", "features")
-_HISTORY = kinds.table(Progress)
+# A proof, too: its size follows the rounds, and predictions need it as little.
+_HISTORY = replace(kinds.table(Progress), nullable=True, is_proof=True)
 _STATUS = Field(
     lambda record, key: record.choice(key, [status.name for status in Status]),
     plain=lambda status: status.name,

@@ -113,8 +113,7 @@ class PersistenceMixin:
         return {
             "class": type(self).__name__,
             "parameters": {k: plain_named(v) for k, v in self.get_params(deep=False).items()},
-            # The only place where scikit-learn keeps what set_output was told.
-            "output": getattr(self, "_sklearn_output_config", {}).get("transform"),
+            "output": getattr(self, "_transform_output", None),
             "fitted": fitted | inner,
         }
 
