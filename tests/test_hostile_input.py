@@ -100,19 +100,25 @@ class TestRefused:
             ({"tol": 0.0}, "tol must be a positive finite number; got 0.0"),
             ({"max_iter": 0}, "max_iter must be an integer of at least 1; got 0"),
             ({"max_time": -1}, "max_time must be a positive finite number; got -1"),
-            ({"intercept": -0.5}, "intercept must be 0 or a positive finite number; got -0.5"),
+            ({"intercept_scaling": -0.5}, "intercept_scaling must be 0 or a positive.*got -0.5"),
             ({"measure": "f"}, "unknown measure 'f'"),
             ({"measure": "prec@31"}, "k=31 asks for the 31 highest scores, but there are only 30"),
             ({"measure": "rec@4p"}, "k='4p' asks for the 40 highest scores"),
             ({"measure": "prec@0"}, "k must be a positive integer"),
             ({"measure": "precision@recall>=1.5"}, "floor must be a recall"),
-            ({"always": [10]}, "always holds 10"),
-            ({"always": [-1]}, "always holds -1"),
-            ({"excluded": np.ones(10, dtype=bool)}, "excluded holds all 10 columns"),
-            ({"always": [2], "excluded": [2]}, "column 2 is in always and in excluded"),
+            ({"always_features": [10]}, "always_features holds 10"),
+            ({"always_features": [-1]}, "always_features holds -1"),
+            ({"excluded_features": np.ones(10, dtype=bool)}, "excluded_features holds all 10"),
+            (
+                {"always_features": [2], "excluded_features": [2]},
+                "column 2 is in always_features and",
+            ),
             ({"feature_groups": [0, 1]}, "feature_groups must be 10 integers"),
             ({"feature_groups": [[0, 1], [1]]}, r"feature_groups\[1\] holds column 1"),
-            ({"feature_groups": [[0, 1]], "always": [0]}, "group of column 0 is partly in always"),
+            (
+                {"feature_groups": [[0, 1]], "always_features": [0]},
+                "group of column 0 is partly in",
+            ),
         ],
     )
     def test_arguments(self, case, changes, message, solver):
@@ -120,7 +126,7 @@ class TestRefused:
             run(*case, solver=solver, **changes)
 
     def test_unknown_solver(self, case):
-        with pytest.raises(ValueError, match=r"solver must be one of .*two_layer.*got 'sgd'"):
+        with pytest.raises(ValueError, match="solver must be 'bundle' or 'two_layer'; got 'sgd'"):
             run(*case, solver="sgd")
 
     def test_a_callback_that_cannot_be_called(self, case):
