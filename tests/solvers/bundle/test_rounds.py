@@ -12,7 +12,7 @@ from numpy.testing import assert_array_equal
 from sklearn.svm import LinearSVC
 
 from scoresieve import Status, solve
-from scoresieve.solvers import interior_point
+from scoresieve.solvers.bundle import master
 
 
 def without_time(history):
@@ -30,8 +30,8 @@ def test_gap_is_certified_for_every_measure_and_column_set(data, certified, meas
     assert check.primal == pytest.approx(result.primal, rel=1e-9)
     assert check.dual == pytest.approx(result.dual, rel=1e-9)
     assert_array_equal(result.support, np.flatnonzero(result.w))
-    assert np.all(result.w[columns.get("excluded", [])] == 0.0)
-    assert result.intercept == 0.0 or "intercept" in columns
+    assert np.all(result.w[columns.get("excluded_features", [])] == 0.0)
+    assert result.intercept == 0.0 or "intercept_scaling" in columns
 
 
 def test_optimum_equals_the_enumeration_of_all_labellings(data, brute, measure, columns):
@@ -44,8 +44,8 @@ def test_optimum_equals_the_enumeration_of_all_labellings(data, brute, measure, 
     assert result.primal >= expected * (1 - 1e-7)
     assert result.primal - result.dual <= 1e-5 * result.primal
     w = result.w
-    if "intercept" in columns:
-        w = np.append(w, result.intercept / columns["intercept"])
+    if "intercept_scaling" in columns:
+        w = np.append(w, result.intercept / columns["intercept_scaling"])
     true = brute.objective(cuts, losses, w, 2.0, 2, **sets)
     assert result.primal == pytest.approx(true, rel=1e-9)
 
@@ -69,7 +69,7 @@ def test_bounds_never_get_worse(data, measure):
 @pytest.mark.parametrize("measure", ["f1", "average_precision"])
 def test_identical_inputs_give_identical_bits(data, measure):
     X, y = data(2, n_samples=50, n_features=30)
-    arguments = {"measure": measure, "budget": 4, "C": 2.0, "tol": 1e-3, "intercept": 1.0}
+    arguments = {"measure": measure, "budget": 4, "C": 2.0, "tol": 1e-3, "intercept_scaling": 1.0}
     first, second = solve(X, y, **arguments), solve(X.copy(), y.copy(), **arguments)
     assert_array_equal(first.w, second.w)
     assert (first.intercept, first.primal, first.dual) == (
@@ -165,10 +165,10 @@ def test_fallbacks_are_counted_and_leave_the_optimum(data, monkeypatch, caplog):
     arguments = {"measure": "f1", "budget": 3, "C": 1.0, "tol": 1e-3}
     expected = solve(X, y, **arguments)
 
-    def broken(problem, **_):
+    def broken(system, start, **_):
         raise np.linalg.LinAlgError("not positive definite")
 
-    monkeypatch.setattr(interior_point, "solve_interior_point", broken)
+    monkeypatch.setattr(master, "predictor_corrector", broken)
     result = solve(X, y, **arguments)
     assert expected.n_fallbacks == 0
     assert result.n_fallbacks == result.n_iter == len(caplog.records)
@@ -182,18 +182,18 @@ def test_a_master_that_nobody_can_solve_ends_the_run(data, certified, monkeypatc
     X, y = data(6)
     rounds = []
 
-    def breaks_later(problem, **options):
-        rounds.append(problem)
+    def breaks_later(system, start, **options):
+        rounds.append(system)
         if len(rounds) > 3:
             raise np.linalg.LinAlgError("singular")
-        return working(problem, **options)
+        return working(system, start, **options)
 
     def refuses(problem, **_):
         raise np.linalg.LinAlgError("DualInfeasible")
 
-    working = interior_point.solve_interior_point
-    monkeypatch.setattr(interior_point, "solve_interior_point", breaks_later)
-    monkeypatch.setattr("scoresieve.solvers.conic.solve_master_conic", refuses)
+    working = master.predictor_corrector
+    monkeypatch.setattr(master, "predictor_corrector", breaks_later)
+    monkeypatch.setattr(master, "solve_master_conic", refuses)
     result = solve(X, y, measure="f1", budget=3, tol=1e-6)
     assert result.status is Status.STALLED
     assert result.n_iter == 3
