@@ -10,12 +10,11 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from numpy.testing import assert_allclose, assert_array_equal
+from numpy.testing import assert_array_equal
 
 from scoresieve import Status, solve
-from scoresieve.solvers import path as path_module
-from scoresieve.solvers.bundle.cut_pool import CutPool
-from scoresieve.solvers.path import keep_heavy_cuts, narrow, solve_path
+from scoresieve.solvers.bundle import rounds
+from scoresieve.solvers.path import solve_path
 from scoresieve.solvers.problem import make_problem
 
 BUDGETS = [1, 2, 4]
@@ -73,7 +72,7 @@ def test_optima_equal_the_enumeration_of_all_labellings(data, brute, columns):
 def test_agrees_with_fits_alone_in_fewer_rounds(wide, certified, measure):
     X, y = wide
     budgets = [2, 5, 10, 20, 40, 80]
-    arguments = {"measure": measure, "C": 0.02, "intercept": 1.0}
+    arguments = {"measure": measure, "C": 0.02, "intercept_scaling": 1.0}
     path = solve_path(X, y, budgets, tol=0.02, **arguments)
     alone = [solve(X, y, budget=budget, tol=0.02, **arguments) for budget in budgets]
     for budget, result, cold in zip(budgets, path, alone, strict=True):
@@ -116,7 +115,7 @@ def test_a_start_within_the_tolerance_needs_one_round_or_seldom_two(data, certif
     Not all cuts are handed over, and the master is solved to a third of the tolerance, so that one
     round is the rule and not a promise.
     """
-    arguments = {"measure": "f1", "C": 0.02, "intercept": 1.0}
+    arguments = {"measure": "f1", "C": 0.02, "intercept_scaling": 1.0}
     rounds = []
     for seed, budget in itertools.product(range(6), [80, 40, 20, 10]):
         X, y = data(seed, n_samples=100, n_features=200, n_informative=5, noise=0.3)
@@ -144,92 +143,13 @@ def test_sparse_equals_dense(wide):
 def test_columns_left_out_come_back(wide, certified, monkeypatch):
     """Take over fewer units than a budget needs: passes bring what is missing."""
     X, y = wide
-    monkeypatch.setattr(path_module, "UNITS_PER_BUDGET", 1)
-    monkeypatch.setattr(path_module, "MORE_UNITS", 0)
-    arguments = {"measure": "f1", "C": 0.02, "intercept": 1.0}
+    monkeypatch.setattr(rounds, "UNITS_PER_BUDGET", 1)
+    monkeypatch.setattr(rounds, "MORE_UNITS", 0)
+    arguments = {"measure": "f1", "C": 0.02, "intercept_scaling": 1.0}
     path = solve_path(X, y, [5, 80], tol=1e-3, **arguments)
     assert path[0].history[0].n_working <= 6
     assert path[0].history[-1].n_working > 6
     assert certified(X, y, path[0], budget=5, **arguments).gap <= 1e-3
-
-
-def test_pool_after_a_change_equals_one_made_anew(data, columns):
-    X, y = data(7)
-    problem = make_problem(X, y, measure="f1", budget=3, C=1.0, **columns)
-    full = replace(problem, norm=problem.norm.with_budget(problem.norm.n_units))
-    rng = np.random.default_rng(0)
-    cuts = [problem.cut(rng.normal(size=y.size)) for _ in range(5)]
-    pool = CutPool(full)
-    pool.add_columns(np.flatnonzero(full.norm.unit_of >= 0))
-    for cut in cuts:
-        assert pool.add(cut)
-    pool.turn_to(problem)
-    fresh = CutPool(problem)
-    fresh.add_columns(pool.columns)
-    for cut in cuts:
-        fresh.add(cut)
-    assert_array_equal(pool.columns, fresh.columns)
-    assert_allclose(pool.matrix, fresh.matrix)
-    assert_allclose(pool.gram, fresh.gram, atol=1e-12)
-    assert (pool.covers_all, pool.norm.budget) == (fresh.covers_all, fresh.norm.budget)
-    pool.turn_to(full)
-    assert pool.covers_all
-    assert_allclose(pool.gram, pool.matrix @ pool.matrix.T)
-
-
-def test_heavy_cuts_are_kept(data, monkeypatch):
-    X, y = data(9)
-    problem = make_problem(X, y, measure="f1", budget=3, C=1.0)
-    rng = np.random.default_rng(0)
-    cuts = [problem.cut(scores) for scores in rng.normal(size=(4, y.size))]
-
-    def kept_with(share, alpha):
-        monkeypatch.setattr(path_module, "SHARE_OF_CUTS", share)
-        pool = CutPool(problem)
-        pool.add_columns(np.arange(10))
-        for cut in cuts:
-            assert pool.add(cut)
-        rows = pool.matrix.copy()
-        keep_heavy_cuts(pool, pool.dual_point(np.array(alpha)))
-        assert pool.gram.shape == (len(pool), len(pool))
-        return [k for k, row in enumerate(rows) if row.tolist() in pool.matrix.tolist()]
-
-    assert kept_with(0.9, [0.05, 0.5, 0.0, 0.45]) == [1, 3]
-    assert kept_with(0.96, [0.05, 0.5, 0.0, 0.45]) == [0, 1, 3]
-    assert kept_with(0.4, [0.05, 0.5, 0.0, 0.45]) == [1]
-    assert kept_with(0.9, [0.0, 0.0, 0.0, 0.0]) == [0, 1, 2, 3]
-
-
-def test_narrowing_keeps_the_largest_units_and_those_always_in(data, monkeypatch):
-    X, y = data(8, n_features=30)
-    monkeypatch.setattr(path_module, "UNITS_PER_BUDGET", 2)
-    monkeypatch.setattr(path_module, "MORE_UNITS", 1)
-    problem = make_problem(
-        X, y, measure="f1", budget=2, C=1.0, intercept_scaling=1.0, always_features=[4]
-    )
-    cut = problem.cut(np.zeros(y.size))
-
-    def filled():
-        pool = CutPool(problem)
-        pool.add_columns(np.arange(30))
-        pool.add(cut)
-        return pool
-
-    pool = filled()
-    w = np.zeros(31)
-    w[[0, 7, 12, 13, 20, 25, 29]] = [0.01, 0.1, 5.0, -6.0, 7.0, 8.0, 0.2]
-    chosen = pool.columns[[12, 13, 20, 25, 29]]
-    narrow(pool, w)
-    assert_array_equal(pool.columns, [4, 30, *chosen])
-    values = np.column_stack([X, np.ones(y.size)])[:, pool.columns]
-    assert_allclose(pool.matrix[0], values.T @ cut.delta)
-    assert_allclose(pool.block.scores(np.arange(7.0)), values @ np.arange(7.0))
-    assert pool.norm.n_features == 7
-    assert_array_equal(pool.norm.always, [0, 1])
-
-    untouched = filled()
-    narrow(untouched, np.zeros(31))
-    assert untouched.columns.size == 31
 
 
 def test_time_is_for_the_whole_path_and_every_budget_gets_a_round(wide, certified):

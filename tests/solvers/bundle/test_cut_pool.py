@@ -220,6 +220,30 @@ def test_cuts_of_another_run_are_taken_over_with_their_losses(data, name):
     assert len(second) == 3
 
 
+def test_pool_after_a_change_equals_one_made_anew(data, columns):
+    X, y = data(7)
+    problem = make_problem(X, y, measure="f1", budget=3, C=1.0, **columns)
+    full = problem.with_budget(problem.norm.n_units)
+    cuts = random_cuts(y, "f1", 5)
+    pool = CutPool(full)
+    pool.add_columns(np.flatnonzero(full.norm.unit_of >= 0))
+    for cut in cuts:
+        assert pool.add(cut)
+    pool.turn_to(problem)
+    fresh = CutPool(problem)
+    fresh.add_columns(pool.working.columns)
+    for cut in cuts:
+        fresh.add(cut)
+    assert_array_equal(pool.working.columns, fresh.working.columns)
+    assert_allclose(pool.matrix, fresh.matrix)
+    assert_allclose(pool.gram, fresh.gram, atol=1e-12)
+    assert pool.covers_all == fresh.covers_all
+    assert pool.working.norm.budget == fresh.working.norm.budget
+    pool.turn_to(full)
+    assert pool.covers_all
+    assert_allclose(pool.gram, pool.matrix @ pool.matrix.T)
+
+
 @pytest.mark.parametrize("sets", [{}, {"always_features": [2, 9]}])
 def test_another_budget_and_fewer_columns(data, sets):
     X, y = data(10)
