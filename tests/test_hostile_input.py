@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 
 from scoresieve import Status, solve
 
@@ -299,3 +299,63 @@ def test_huge_C_ends_with_true_bounds(case, certified, C, solver):
     check = certified(X, y, result, measure="f1", budget=3, C=C)
     assert result.status.reached_tolerance == (check.gap <= 0.05)
     assert 0 <= check.dual <= check.primal
+
+
+def regression_data():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 30))
+    return X, X[:, :3].sum(axis=1) + rng.normal(size=60) + 0.5
+
+
+def classification_data():
+    X, y = regression_data()
+    return X, np.where(y > 0.8, 1.0, -1.0)
+
+
+class TestRefusedForLosses:
+    @pytest.mark.parametrize(
+        ("changes", "message"),
+        [
+            ({"loss": "nope"}, "unknown loss 'nope'"),
+            ({"C": -1.0}, "C must be a positive"),
+            ({"budget": 0}, "budget must be an integer of at least 1"),
+            ({"tol": 0.0}, "tol must be a positive"),
+            ({"intercept_scaling": -1.0}, "intercept_scaling must be 0 or a positive"),
+            ({"always_features": [30]}, "always_features holds 30"),
+            ({"sample_weight": np.ones(3)}, "sample_weight has 3 weights, but y has 60"),
+            ({"sample_weight": -np.ones(60)}, r"sample_weight\[0\] is -1"),
+            ({"sample_weight": np.zeros(60)}, "sample_weight is zero for all rows"),
+            ({"y": np.full(60, np.nan)}, "y contains NaN or infinity"),
+            ({"y": np.full(60, 1e100)}, "y is too large"),
+            ({"y": np.ones((60, 2))}, "y must be 1-D"),
+            ({"y": np.ones(59)}, "y has 59 targets and X has 60 rows"),
+            ({"y": np.array(["a"] * 60)}, "y must hold real numbers"),
+            ({"y": np.array(["a"] * 60, dtype=object)}, "y must hold real numbers"),
+            ({"X": np.full((60, 30), np.inf)}, "X contains infinity"),
+        ],
+    )
+    def test_regression(self, changes, message):
+        X, y = regression_data()
+        arguments = {"X": X, "y": y, "loss": "squared", "budget": 3} | changes
+        with pytest.raises(ValueError, match=message):
+            solve(arguments.pop("X"), arguments.pop("y"), **arguments)
+
+    def test_classification(self):
+        X, y = classification_data()
+        with pytest.raises(ValueError, match="y must hold -1/\\+1 or 0/1"):
+            solve(X, regression_data()[1], loss="logistic", budget=3)
+        with pytest.raises(ValueError, match="y has one class only"):
+            solve(X, np.ones(60), loss="logistic", budget=3)
+        with pytest.raises(ValueError, match="sample_weight is zero for all positives"):
+            solve(X, y, loss="logistic", budget=3, sample_weight=(y < 0).astype(float))
+
+    def test_labels_of_zero_and_one(self):
+        X, y = classification_data()
+        first = solve(X, y, loss="logistic", budget=3)
+        second = solve(X, y > 0, loss="logistic", budget=3)
+        assert_array_equal(first.w, second.w)
+
+    def test_a_budget_of_more_than_all_columns_warns(self):
+        X, y = regression_data()
+        with pytest.warns(UserWarning, match="budget=31 is more than the 30 columns"):
+            solve(X, y, loss="squared", budget=31)
