@@ -11,7 +11,9 @@ import joblib
 import sklearn
 
 #: Files below these are never where the user's own code is.
-_LIBRARIES = tuple(os.path.dirname(path) for path in (__file__, joblib.__file__, sklearn.__file__))
+_LIBRARIES = tuple(
+    os.path.dirname(path) + os.sep for path in (__file__, joblib.__file__, sklearn.__file__)
+)
 
 
 def warn_user(message: str, category: type[Warning] = UserWarning) -> None:
@@ -30,7 +32,7 @@ def warn_user(message: str, category: type[Warning] = UserWarning) -> None:
         category,
         filename=frame.f_code.co_filename,
         lineno=frame.f_lineno,
-        module=frame.f_globals.get("__name__"),
+        module=frame.f_globals.get("__name__", "<string>"),
         registry=frame.f_globals.setdefault("__warningregistry__", {}),
     )
 
