@@ -193,8 +193,9 @@ def test_time_is_for_the_whole_path_and_every_budget_gets_a_round(wide, certifie
 @kinds
 def test_rounds_are_for_each_budget(wide, kind):
     X, y = wide
-    path = solve_path(X, y, [2, 10, 40], C=0.02, tol=1e-13, max_iter=2, **kind)
-    assert [result.n_iter for result in path] == [2, 2, 2]
+    most = 2 if kind == LOGISTIC else 3
+    path = solve_path(X, y, [2, 10, 40], C=0.02, tol=1e-13, max_iter=most, **kind)
+    assert [result.n_iter for result in path] == [most] * 3
     assert {result.status for result in path} == {Status.MAX_ITER}
 
 
