@@ -57,14 +57,14 @@ def make_data(seed, n_samples=30, n_features=10, n_informative=3, noise=0.7):
     return X, y
 
 
-def norm_squared(w, budget, groups=None, always_features=(), excluded_features=()):
+def norm_squared(w, budget, feature_groups=None, always_features=(), excluded_features=()):
     """``min_d sum w^2/d`` by bisection on t in ``d = min(1, z/t)``, ``sum d = B``."""
     w = np.asarray(w, dtype=float)
-    if np.any(w[list(excluded)]):
+    if np.any(w[list(excluded_features)]):
         return np.inf
-    units = units_of(w.size, groups, always, excluded)
+    units = units_of(w.size, feature_groups, always_features, excluded_features)
     z = np.array([np.linalg.norm(w[unit]) for unit in units])
-    outside = float(np.sum(w[list(always)] ** 2))
+    outside = float(np.sum(w[list(always_features)] ** 2))
     if np.count_nonzero(z) <= budget:
         return outside + float(z @ z)
     low, high = 0.0, z.sum()
@@ -75,16 +75,17 @@ def norm_squared(w, budget, groups=None, always_features=(), excluded_features=(
     return outside + float(np.sum(z[used] ** 2 / np.minimum(1, z[used] / high)))
 
 
-def dual_norm_squared(c, budget, groups=None, always_features=(), excluded_features=()):
+def dual_norm_squared(c, budget, feature_groups=None, always_features=(), excluded_features=()):
     """The sum of the B largest unit sums of squares, and of the columns that are always in."""
-    sums = [np.sum(c[unit] ** 2) for unit in units_of(c.size, groups, always, excluded)]
-    return sum(sorted(sums)[-budget:]) + float(np.sum(c[list(always)] ** 2))
+    units = units_of(c.size, feature_groups, always_features, excluded_features)
+    sums = [np.sum(c[unit] ** 2) for unit in units]
+    return sum(sorted(sums)[-budget:]) + float(np.sum(c[list(always_features)] ** 2))
 
 
-def units_of(n_features, groups=None, always_features=(), excluded_features=()):
+def units_of(n_features, feature_groups=None, always_features=(), excluded_features=()):
     """The column numbers of each unit that the budget counts."""
-    groups = np.arange(n_features) if groups is None else np.asarray(groups)
-    free = np.setdiff1d(np.arange(n_features), [*always, *excluded])
+    groups = np.arange(n_features) if feature_groups is None else np.asarray(feature_groups)
+    free = np.setdiff1d(np.arange(n_features), [*always_features, *excluded_features])
     return [free[groups[free] == g] for g in np.unique(groups[free])]
 
 
@@ -139,15 +140,15 @@ def clarabel_solve(P, q, blocks, tol=1e-10):
     return np.array(answer.x), answer.obj_val
 
 
-def optimum(cuts, losses, C, budget, groups=None, always_features=(), excluded_features=()):
+def optimum(cuts, losses, C, budget, feature_groups=None, always_features=(), excluded_features=()):
     """``min_w 1/2 ||w||_B^2 + C max(0, max_k q_k - <a_k, w>)``, in (w, s, d, xi); value and w."""
     n_cuts, m = cuts.shape
-    units = units_of(m, groups, always, excluded)
+    units = units_of(m, feature_groups, always_features, excluded_features)
     n_units = len(units)
     n = m + 2 * n_units + 1
     at_s, at_d = m + np.arange(n_units), m + n_units + np.arange(n_units)
     P, q = np.zeros((n, n)), np.zeros(n)
-    P[list(always), list(always)] = 1.0
+    P[list(always_features), list(always_features)] = 1.0
     q[at_s], q[-1] = 0.5, C
     bounds = np.zeros((n_cuts + 2 * n_units + 2, n))
     sides = np.zeros(bounds.shape[0])
@@ -156,8 +157,8 @@ def optimum(cuts, losses, C, budget, groups=None, always_features=(), excluded_f
     bounds[rows, at_d], bounds[rows + n_units, at_d], sides[rows] = 1.0, -1.0, 1.0
     bounds[-2, at_d], sides[-2], bounds[-1, -1] = 1.0, budget, -1.0
     blocks = [(bounds, sides, clarabel.NonnegativeConeT(sides.size))]
-    if len(excluded):
-        out = np.eye(n)[list(excluded)]
+    if len(excluded_features):
+        out = np.eye(n)[list(excluded_features)]
         blocks.append((out, np.zeros(out.shape[0]), clarabel.ZeroConeT(out.shape[0])))
     for u, unit in enumerate(units):
         rows = np.zeros((unit.size + 2, n))
@@ -185,12 +186,16 @@ def enumerated(
 ):
     """All cuts on all columns, their losses, and the column sets with the constant column in."""
     deltas, losses = every_cut(measure, y)
-    sets = {"always": list(always), "excluded": list(excluded), "groups": feature_groups}
-    if intercept:
-        sets["always"].append(X.shape[1])
-        X = np.column_stack([X, np.full(y.size, intercept)])
+    sets = {
+        "always_features": list(always_features),
+        "excluded_features": list(excluded_features),
+        "feature_groups": feature_groups,
+    }
+    if intercept_scaling:
+        sets["always_features"].append(X.shape[1])
+        X = np.column_stack([X, np.full(y.size, intercept_scaling)])
         if feature_groups is not None:
-            sets["groups"] = [*feature_groups, max(feature_groups) + 1]
+            sets["feature_groups"] = [*feature_groups, max(feature_groups) + 1]
     return deltas @ X, losses, sets
 
 
@@ -234,14 +239,14 @@ def measure(request):
 @pytest.fixture(
     params=[
         {},
-        {"intercept": 2.0},
-        {"always": [1, 4]},
-        {"excluded": [0, 3]},
+        {"intercept_scaling": 2.0},
+        {"always_features": [1, 4]},
+        {"excluded_features": [0, 3]},
         {"feature_groups": [0, 0, 1, 1, 2, 2, 3, 3, 4, 4]},
         {
-            "intercept": 0.5,
-            "always": [6, 7],
-            "excluded": [9],
+            "intercept_scaling": 0.5,
+            "always_features": [6, 7],
+            "excluded_features": [9],
             "feature_groups": [0, 0, 0, 1, 1, 2, 3, 3, 4, 5],
         },
     ],

@@ -9,8 +9,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scoresieve import DualPoint, certify, solve
+from scoresieve import certify, solve
+from scoresieve.losses import (
+    EpsilonInsensitive,
+    Hinge,
+    Huber,
+    HuberHinge,
+    Logistic,
+    Squared,
+    SquaredHinge,
+)
 from scoresieve.measures import get_measure
+from scoresieve.risks import CutWeights, Slopes
 
 CHECKED = settings(derandomize=True, deadline=None, database=None, max_examples=40)
 
@@ -24,7 +34,39 @@ def some_dual_point(brute, measure, y, C, seed, share=0.9):
     packed = np.packbits(deltas[chosen] != 0, axis=1)
     if measure in ("roc_auc", "average_precision"):
         packed = deltas[chosen]
-    return DualPoint(alpha, packed), chosen
+    return CutWeights(alpha, packed), chosen
+
+
+#: Losses and conjugates at (y, s) and (y, u), written out one example at a time.
+FORMULAS = {
+    Hinge(): (lambda y, s: max(0, 1 - y * s), lambda y, u: y * u),
+    SquaredHinge(): (lambda y, s: max(0, 1 - y * s) ** 2, lambda y, u: y * u + u * u / 4),
+    Logistic(): (
+        lambda y, s: np.log(1 + np.exp(-y * s)),
+        lambda y, u: -y * u * np.log(-y * u) + (1 + y * u) * np.log(1 + y * u),
+    ),
+    HuberHinge(0.5): (
+        lambda y, s: max(0, 1 - y * s) ** 2 if y * s > 0.5 else 0.75 - y * s,
+        lambda y, u: y * u + u * u / 4,
+    ),
+    Squared(): (lambda y, s: (y - s) ** 2 / 2, lambda y, u: u * u / 2 + u * y),
+    EpsilonInsensitive(0.3): (
+        lambda y, s: max(0, abs(y - s) - 0.3),
+        lambda y, u: 0.3 * abs(u) + u * y,
+    ),
+    Huber(0.5): (
+        lambda y, s: (y - s) ** 2 / 2 if abs(y - s) <= 0.5 else 0.5 * abs(y - s) - 0.125,
+        lambda y, u: u * u / 2 + u * y,
+    ),
+}
+every_loss = pytest.mark.parametrize("loss", FORMULAS, ids=repr)
+
+
+def make_targets(loss):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(30, 10))
+    y = X[:, 0] + X[:, 1] + rng.normal(size=30)
+    return X, (y if loss.task == "regression" else np.sign(y)), rng.random(30)
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -34,12 +76,12 @@ def test_numbers_equal_brute_force(data, brute, measure, columns, seed):
     rng = np.random.default_rng(seed)
     C, budget = 0.7, 2
     w, bias = rng.normal(size=10), 0.0
-    w[columns.get("excluded", [])] = 0.0
+    w[columns.get("excluded_features", [])] = 0.0
     cuts, losses, sets = brute.enumerated(X, y, measure, **columns)
     full = w
-    if "intercept" in columns:
+    if "intercept_scaling" in columns:
         bias = 0.8
-        full = np.append(w, bias / columns["intercept"])
+        full = np.append(w, bias / columns["intercept_scaling"])
     point, chosen = some_dual_point(brute, measure, y, C, seed)
     check = certify(X, y, w, point, measure=measure, budget=budget, C=C, intercept=bias, **columns)
     primal = brute.objective(cuts, losses, full, C, budget, **sets)
@@ -63,10 +105,11 @@ def test_every_feasible_alpha_bounds_the_optimum_from_below(data, brute, seed, C
     assert check.primal == pytest.approx(expected, rel=1e-5)
 
 
-def test_a_worse_w_has_a_larger_gap(data):
+@pytest.mark.parametrize("kind", [{"measure": "f1"}, {"loss": "logistic"}], ids=str)
+def test_a_worse_w_has_a_larger_gap(data, kind):
     X, y = data(0)
-    result = solve(X, y, measure="f1", budget=3, tol=1e-4)
-    settings = {"measure": "f1", "budget": 3, "C": 1.0}
+    settings = {**kind, "budget": 3, "C": 1.0}
+    result = solve(X, y, tol=1e-4, **settings)
     gaps = [
         certify(X, y, factor * result.w, result.dual_point, **settings).gap
         for factor in (1.0, 0.8, 0.5, 0.0)
@@ -75,26 +118,29 @@ def test_a_worse_w_has_a_larger_gap(data):
     assert gaps[0] <= 1e-4 < gaps[1] < gaps[3]
 
 
-def test_an_empty_dual_point_proves_that_nothing_is_negative(data):
+def test_a_dual_point_of_zeros_proves_that_nothing_is_negative(data):
     X, y = data(1)
+    slopes = certify(X, y, np.zeros(10), Slopes(np.zeros(30)), loss="logistic", budget=3, C=1.0)
+    assert (slopes.dual, slopes.gap) == (0.0, 1.0)
     for cuts in (np.zeros((0, 0), dtype=np.uint8), np.zeros((0, 30))):
-        point = DualPoint(np.zeros(0), cuts)
+        point = CutWeights(np.zeros(0), cuts)
         check = certify(X, y, np.zeros(10), point, measure="f1", budget=3, C=2.0)
         assert check.dual == 0.0
         assert check.gap == 1.0
         assert check.primal == pytest.approx(2.0 * np.sum(y > 0))
 
 
-def test_labels_and_columns_are_read_as_in_solve(data):
+@pytest.mark.parametrize("kind", [{"measure": "f1"}, {"loss": "logistic"}], ids=str)
+def test_labels_and_columns_are_read_as_in_solve(data, kind):
     """0/1 labels, a mask, and lists of groups mean the same to both."""
     X, y = data(2)
     arguments = {
-        "measure": "f1",
+        **kind,
         "budget": 2,
         "C": 1.0,
-        "intercept": 1.0,
-        "always": np.arange(10) == 3,
-        "excluded": [9],
+        "intercept_scaling": 1.0,
+        "always_features": np.arange(10) == 3,
+        "excluded_features": [9],
         "feature_groups": [[0, 1], [4, 5, 6]],
     }
     result = solve(X, y > 0, tol=1e-3, **arguments)
@@ -105,100 +151,101 @@ def test_labels_and_columns_are_read_as_in_solve(data):
     assert check.dual == pytest.approx(result.dual, rel=1e-9)
 
 
-class TestRefusals:
-    @pytest.fixture
-    def good(self, data):
-        X, y = data(3)
-        result = solve(X, y, measure="f1", budget=3, tol=1e-2)
-        return X, y, result
+@every_loss
+def test_bounds_of_losses_are_recomputed_from_the_data(loss, columns, brute):
+    X, y, weights = make_targets(loss)
+    arguments = {"loss": loss, "budget": 2, "C": 1.5, "sample_weight": weights, **columns}
+    result = solve(X, y, tol=0.05, **arguments)
+    check = certify(X, y, result.w, result.dual_point, intercept=result.intercept, **arguments)
+    sets = {name: list(columns.get(name, [])) for name in ("always_features", "excluded_features")}
+    groups = columns.get("feature_groups")
+    w, value = result.w, columns.get("intercept_scaling", 0.0)
+    if value:
+        sets["always_features"].append(10)
+        X, w = np.column_stack([X, np.full(30, value)]), np.append(w, result.intercept / value)
+        groups = None if groups is None else [*groups, max(groups) + 1]
+    sets["feature_groups"] = groups
+    function, conjugate = FORMULAS[loss]
+    losses = [function(a, b) for a, b in zip(y, X @ w, strict=True)]
+    primal = 0.5 * brute.norm_squared(w, 2, **sets) + 1.5 * weights @ losses
+    u = result.dual_point.slopes
+    with np.errstate(divide="ignore", invalid="ignore"):
+        gains = np.nan_to_num([-conjugate(a, b) for a, b in zip(y, u, strict=True)], nan=0.0)
+    correlations = X.T @ (-1.5 * weights * u)
+    dual = 1.5 * weights @ gains - 0.5 * brute.dual_norm_squared(correlations, 2, **sets)
+    assert check.primal == pytest.approx(primal, rel=1e-9)
+    assert check.dual == pytest.approx(dual, rel=1e-9)
+    assert check.gap == pytest.approx((primal - dual) / primal, rel=1e-6)
+    assert (result.primal, result.dual) == pytest.approx((check.primal, check.dual), rel=1e-9)
+    assert check.gap <= 0.05
 
-    def certify(self, good, w=None, point=None, **changes):
-        X, y, result = good
-        arguments = {"measure": "f1", "budget": 3, "C": 1.0} | changes
-        w = result.w if w is None else w
-        return certify(X, y, w, result.dual_point if point is None else point, **arguments)
+
+@every_loss
+def test_any_slopes_and_weights_bound_the_optimum(loss):
+    X, y, _ = make_targets(loss)
+    optimum = solve(X, y, loss=loss, budget=3, C=1.0, tol=1e-4)
+    rng = np.random.default_rng(1)
+    low, high = loss.slope_range(y)
+    for _ in range(20):
+        slopes = np.clip(rng.normal(size=30), low, high)
+        point = Slopes(rng.random() * slopes)
+        check = certify(X, y, rng.normal(size=10), point, loss=loss, budget=3, C=1.0)
+        assert check.dual <= optimum.primal
+        assert check.primal >= optimum.dual
+
+
+def fitted(data, kind):
+    """Data, a result of it, and what it was fitted for."""
+    X, y = data(3)
+    return X, y, solve(X, y, budget=3, tol=1e-2, **kind), kind
+
+
+def certify_with(good, w=None, point=None, **changes):
+    """The certificate of a good result with something changed."""
+    X, y, result, kind = good
+    kind = {} if {"measure", "loss"} & set(changes) else kind
+    arguments = {"budget": 3, "C": 1.0, **kind, **changes}
+    w = result.w if w is None else w
+    return certify(X, y, w, result.dual_point if point is None else point, **arguments)
+
+
+class TestRefusals:
+    @pytest.fixture(params=[{"measure": "f1"}, {"loss": "logistic"}], ids=str)
+    def good(self, data, request):
+        return fitted(data, request.param)
 
     def test_the_good_one_passes(self, good):
-        assert self.certify(good).gap <= 1e-2
-
-    def test_a_negative_weight(self, good):
-        alpha = good[2].dual_point.alpha.copy()
-        alpha[0] = -1e-6
-        with pytest.raises(ValueError, match=r"dual_point.alpha must be non-negative.*-1e-06"):
-            self.certify(good, point=replace(good[2].dual_point, alpha=alpha))
-
-    def test_weights_that_sum_to_more_than_C(self, good):
-        point = good[2].dual_point
-        alpha = point.alpha * (1.001 / point.alpha.sum())
-        with pytest.raises(ValueError, match=r"sum to at most C=1;.*the sum 1\.001"):
-            self.certify(good, point=replace(point, alpha=alpha))
-        with pytest.raises(ValueError, match=r"sum to at most C=0\.5"):
-            self.certify(good, C=0.5)
-
-    @pytest.mark.parametrize("wrong", [np.nan, np.inf])
-    def test_weights_that_are_no_numbers(self, good, wrong):
-        alpha = good[2].dual_point.alpha.copy()
-        alpha[0] = wrong
-        with pytest.raises(ValueError, match=r"dual_point\.alpha"):
-            self.certify(good, point=replace(good[2].dual_point, alpha=alpha))
-
-    @pytest.mark.parametrize("n_weights", [1, 100])
-    def test_weights_and_labellings_of_different_number(self, good, n_weights):
-        point = replace(good[2].dual_point, alpha=np.full(n_weights, 1e-3))
-        with pytest.raises(ValueError, match="dual_point"):
-            self.certify(good, point=point)
-
-    def test_labellings_of_another_length(self, good):
-        point = good[2].dual_point
-        with pytest.raises(ValueError, match="dual_point"):
-            self.certify(good, point=replace(point, cuts=point.cuts[:, :2]))
-
-    def test_a_labelling_that_does_not_compete(self, good):
-        """Half of the positives labelled +1 is not admissible for the break-even point."""
-        y = good[1]
-        flips = np.zeros(30, dtype=bool)
-        flips[np.flatnonzero(y > 0)[:3]] = True
-        point = DualPoint(np.array([0.5]), np.packbits(flips)[None])
-        assert self.certify(good, point=point).dual <= 0.5 * y.size
-        with pytest.raises(ValueError, match="not admissible for prbep"):
-            self.certify(good, point=point, measure="prbep")
-
-    def test_numbers_that_are_no_ranking(self, good):
-        delta = get_measure("roc_auc").most_violated(good[1], np.zeros(30)).delta
-        fine = DualPoint(np.array([0.5]), delta[None])
-        assert self.certify(good, point=fine, measure="roc_auc").dual > -np.inf
-        with pytest.raises(ValueError, match="not a multiple of 1/20"):
-            self.certify(good, point=replace(fine, cuts=0.77 * delta[None]), measure="roc_auc")
-        with pytest.raises(ValueError, match="any ranking"):
-            self.certify(good, point=replace(fine, cuts=2.0 * delta[None]), measure="roc_auc")
-
-    def test_fractions_are_no_labelling(self, good):
-        point = DualPoint(np.array([0.5]), 0.5 * good[1][None])
-        with pytest.raises(ValueError, match="must be 0 or y"):
-            self.certify(good, point=point)
+        assert certify_with(good).gap <= 1e-2
 
     def test_a_w_of_another_length(self, good):
         with pytest.raises(ValueError, match=r"w has shape \(9,\); X has 10 columns"):
-            self.certify(good, w=good[2].w[:9])
+            certify_with(good, w=good[2].w[:9])
         narrow = (good[0][:, :9], *good[1:])
         with pytest.raises(ValueError, match=r"w has shape \(10,\); X has 9 columns"):
-            self.certify(narrow)
+            certify_with(narrow)
 
     def test_a_w_that_is_not_finite(self, good):
         w = good[2].w.copy()
         w[0] = np.nan
-        with pytest.raises(ValueError, match="w or bias contains NaN or infinity"):
-            self.certify(good, w=w)
+        with pytest.raises(ValueError, match="w or intercept contains NaN or infinity"):
+            certify_with(good, w=w)
+        with pytest.raises(ValueError, match="w or intercept contains NaN or infinity"):
+            certify_with(good, intercept=np.inf, intercept_scaling=1.0)
 
-    def test_a_bias_without_an_intercept(self, good):
-        with pytest.raises(
-            ValueError, match=r"intercept=0\.5 needs the value of the constant column"
-        ):
-            self.certify(good, intercept=0.5)
+    def test_an_intercept_without_a_constant_column(self, good):
+        message = r"intercept=0\.5 needs the value of the constant column: pass intercept_scaling"
+        with pytest.raises(ValueError, match=message):
+            certify_with(good, intercept=0.5)
 
     def test_weight_on_an_excluded_column_is_infinitely_bad(self, good):
-        w = np.ones(10)
-        assert self.certify(good, w=w, excluded_features=[3]).primal == np.inf
+        assert certify_with(good, w=np.ones(10), excluded_features=[3]).primal == np.inf
+
+    def test_a_dual_point_of_the_other_kind(self, good):
+        other = CutWeights(np.zeros(0), np.zeros((0, 0))) if "loss" in good[3] else Slopes(good[1])
+        with pytest.raises(ValueError, match=f"dual_point must hold .*{type(other).__name__}"):
+            certify_with(good, point=other)
+        with pytest.raises(ValueError, match=r"dual_point must hold .*ndarray"):
+            certify_with(good, point=np.zeros(30))
 
     @pytest.mark.parametrize(
         ("changes", "message"),
@@ -206,11 +253,104 @@ class TestRefusals:
             ({"C": 0.0}, "C must be a positive finite number"),
             ({"budget": 0}, "budget must be an integer of at least 1"),
             ({"measure": "nope"}, "unknown measure 'nope'"),
+            ({"loss": "nope"}, "unknown loss 'nope'"),
+            ({"measure": "f1", "loss": "hinge"}, "give a measure or a loss, one of them"),
             ({"measure": "prec@31"}, "k=31 asks for the 31 highest scores"),
-            ({"always": [10]}, "always holds 10"),
-            ({"intercept": -1.0}, "intercept must be 0 or a positive"),
+            ({"always_features": [10]}, "always_features holds 10"),
+            ({"intercept_scaling": -1.0}, "intercept_scaling must be 0 or a positive"),
         ],
     )
     def test_arguments_are_checked_as_in_solve(self, good, changes, message):
         with pytest.raises(ValueError, match=message):
-            self.certify(good, **changes)
+            certify_with(good, **changes)
+
+
+class TestCutsThatProveNothing:
+    @pytest.fixture
+    def good(self, data):
+        return fitted(data, {"measure": "f1"})
+
+    def test_a_negative_weight(self, good):
+        alpha = good[2].dual_point.alpha.copy()
+        alpha[0] = -1e-6
+        with pytest.raises(ValueError, match=r"dual_point.alpha must be non-negative.*-1e-06"):
+            certify_with(good, point=replace(good[2].dual_point, alpha=alpha))
+
+    def test_weights_that_sum_to_more_than_C(self, good):
+        point = good[2].dual_point
+        alpha = point.alpha * (1.001 / point.alpha.sum())
+        with pytest.raises(ValueError, match=r"sum to at most C=1;.*the sum 1\.001"):
+            certify_with(good, point=replace(point, alpha=alpha))
+        with pytest.raises(ValueError, match=r"sum to at most C=0\.5"):
+            certify_with(good, C=0.5)
+
+    @pytest.mark.parametrize("wrong", [np.nan, np.inf])
+    def test_weights_that_are_no_numbers(self, good, wrong):
+        alpha = good[2].dual_point.alpha.copy()
+        alpha[0] = wrong
+        with pytest.raises(ValueError, match=r"dual_point\.alpha"):
+            certify_with(good, point=replace(good[2].dual_point, alpha=alpha))
+
+    @pytest.mark.parametrize("n_weights", [1, 100])
+    def test_weights_and_labellings_of_different_number(self, good, n_weights):
+        point = replace(good[2].dual_point, alpha=np.full(n_weights, 1e-3))
+        with pytest.raises(ValueError, match="dual_point"):
+            certify_with(good, point=point)
+
+    def test_labellings_of_another_length(self, good):
+        point = good[2].dual_point
+        with pytest.raises(ValueError, match="dual_point"):
+            certify_with(good, point=replace(point, cuts=point.cuts[:, :2]))
+
+    def test_a_labelling_that_does_not_compete(self, good):
+        """Half of the positives labelled +1 is not admissible for the break-even point."""
+        y = good[1]
+        flips = np.zeros(30, dtype=bool)
+        flips[np.flatnonzero(y > 0)[:3]] = True
+        point = CutWeights(np.array([0.5]), np.packbits(flips)[None])
+        assert certify_with(good, point=point).dual <= 0.5 * y.size
+        with pytest.raises(ValueError, match="not admissible for prbep"):
+            certify_with(good, point=point, measure="prbep")
+
+    def test_numbers_that_are_no_ranking(self, good):
+        delta = get_measure("roc_auc").most_violated(good[1], np.zeros(30)).delta
+        fine = CutWeights(np.array([0.5]), delta[None])
+        assert certify_with(good, point=fine, measure="roc_auc").dual > -np.inf
+        with pytest.raises(ValueError, match="not a multiple of 1/20"):
+            certify_with(good, point=replace(fine, cuts=0.77 * delta[None]), measure="roc_auc")
+        with pytest.raises(ValueError, match="any ranking"):
+            certify_with(good, point=replace(fine, cuts=2.0 * delta[None]), measure="roc_auc")
+
+    def test_fractions_are_no_labelling(self, good):
+        with pytest.raises(ValueError, match=r"must be \(K,\) and \(K, 4\)"):
+            certify_with(good, point=CutWeights(np.array([0.5]), 0.5 * good[1][None]))
+        with pytest.raises(ValueError, match="has the dtype float64; labellings are bits"):
+            certify_with(good, point=CutWeights(np.array([0.5]), np.full((1, 4), 0.5)))
+
+
+class TestSlopesThatProveNothing:
+    @pytest.fixture
+    def good(self, data):
+        return fitted(data, {"loss": "logistic"})
+
+    def test_rounding_is_forgiven(self, good):
+        y = good[1]
+        assert certify_with(good, point=Slopes(-y * (1 + 1e-12))).dual > -np.inf
+        with pytest.raises(ValueError, match=r"slopes\[0\] is .* between"):
+            certify_with(good, point=Slopes(-y * 1.001))
+
+    @pytest.mark.parametrize("wrong", [np.nan, np.inf, -np.inf])
+    def test_slopes_that_are_no_numbers(self, good, wrong):
+        slopes = good[2].dual_point.slopes.copy()
+        slopes[4] = wrong
+        with pytest.raises(ValueError, match=r"dual_point.slopes\[4\]"):
+            certify_with(good, point=Slopes(slopes))
+        with pytest.raises(ValueError, match=r"dual_point.slopes\[4\]"):
+            certify_with(good, point=Slopes(slopes), loss="squared")
+
+    def test_slopes_of_another_sign_or_length(self, good):
+        slopes = good[2].dual_point.slopes
+        with pytest.raises(ValueError, match="slopes of the logistic loss there lie between"):
+            certify_with(good, point=Slopes(-slopes))
+        with pytest.raises(ValueError, match=r"shape \(29,\); there are 30 rows"):
+            certify_with(good, point=Slopes(slopes[:-1]))

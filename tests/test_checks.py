@@ -17,11 +17,9 @@ from scoresieve._checks import (
     check_groups,
     check_labels,
     check_positive,
-    check_problem,
     check_X,
 )
 from scoresieve.design import as_design
-from scoresieve.regularizers import BudgetNorm
 
 CHECKED = settings(derandomize=True, deadline=None, database=None, max_examples=100)
 
@@ -209,11 +207,13 @@ class TestColumns:
 
     def test_overlap(self):
         check_disjoint(np.array([0]), np.array([1, 2]), 4)
-        with pytest.raises(ValueError, match="column 2 is in always and in excluded"):
+        with pytest.raises(
+            ValueError, match="column 2 is in always_features and in excluded_features"
+        ):
             check_disjoint(np.array([0, 2]), np.array([1, 2]), 4)
 
     def test_nothing_left(self):
-        with pytest.raises(ValueError, match="excluded holds all 4 columns of X"):
+        with pytest.raises(ValueError, match="excluded_features holds all 4 columns of X"):
             check_disjoint(np.array([], dtype=int), np.arange(4), 4)
 
 
@@ -266,86 +266,3 @@ class TestGroups:
     def test_refused(self, groups, message):
         with pytest.raises(ValueError, match=message):
             check_groups(groups, 4)
-
-
-def arguments(**changes):
-    settings = {"budget": 2, "C": 1.0}
-    return settings | changes
-
-
-class TestProblem:
-    X = np.arange(20.0).reshape(4, 5)
-    y = (0, 1, 1, 0)
-
-    def test_plain(self):
-        problem = check_problem(as_design(self.X), self.y, **arguments())
-        assert (problem.budget, problem.C) == (2, 1.0)
-        assert problem.groups is None
-        assert problem.always.size == problem.excluded.size == 0
-        assert_array_equal(problem.y, [-1.0, 1.0, 1.0, -1.0])
-
-    def test_the_intercept_is_always_in_and_in_no_group(self):
-        design = as_design(self.X, constant=2.0)
-        problem = check_problem(
-            design,
-            self.y,
-            **arguments(
-                intercept_scaling=2.0,
-                always_features=[0],
-                excluded_features=[4],
-                feature_groups=[9, 3, 3, 2, 1],
-            ),
-        )
-        norm = BudgetNorm(
-            problem.budget,
-            design.n_columns,
-            always_features=problem.always,
-            excluded_features=problem.excluded,
-            feature_groups=problem.groups,
-        )
-        assert_array_equal(norm.unit_of, [-1, 0, 0, 1, -2, -1])
-
-    @pytest.mark.parametrize(
-        ("changes", "n_units"),
-        [
-            ({}, 5),
-            ({"intercept": 1.0}, 5),
-            ({"always": [0, 1]}, 3),
-            ({"always": [0], "excluded": [1, 4]}, 2),
-            ({"feature_groups": [[0, 1, 2]]}, 3),
-            ({"feature_groups": [1, 1, 2, 2, 2], "excluded": [0, 1]}, 1),
-        ],
-    )
-    def test_the_budget_is_lowered_to_what_can_be_selected(self, changes, n_units):
-        design = as_design(self.X, constant=changes.get("intercept", 0.0))
-        exact = check_problem(design, self.y, **arguments(**changes, budget=n_units))
-        assert exact.budget == n_units
-        with pytest.warns(UserWarning, match=f"more than the {n_units} columns or groups"):
-            assert check_problem(design, self.y, **arguments(**changes, budget=9)).budget == n_units
-
-    def test_everything_always_in_needs_no_warning(self):
-        problem = check_problem(as_design(self.X), self.y, **arguments(always_features=range(5)))
-        assert problem.budget == 2
-
-    @pytest.mark.parametrize(
-        ("changes", "message"),
-        [
-            ({"budget": 0}, "budget must be"),
-            ({"C": 1e300}, "C must be at most 1e.100; got 1e.300"),
-            ({"C": -1}, "C must be a positive finite number; got -1"),
-            ({"intercept": -1}, "intercept must be 0 or a positive finite number; got -1"),
-            ({"always": [5]}, "always holds 5"),
-            ({"excluded": [5]}, "excluded holds 5"),
-            ({"always": [1], "excluded": [1]}, "column 1 is in always and in excluded"),
-            ({"feature_groups": [1]}, "feature_groups must be 5 integers"),
-        ],
-    )
-    def test_each_argument_is_checked(self, changes, message):
-        with pytest.raises(ValueError, match=message):
-            check_problem(as_design(self.X), self.y, **arguments(**changes))
-
-    def test_X_and_y_are_checked(self):
-        with pytest.raises(ValueError, match="X contains NaN"):
-            check_problem(as_design(self.X * np.nan), self.y, **arguments())
-        with pytest.raises(ValueError, match="y has one class only"):
-            check_problem(as_design(self.X), np.ones(4), **arguments())

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 
 from scoresieve import Status, solve
 
@@ -100,19 +100,25 @@ class TestRefused:
             ({"tol": 0.0}, "tol must be a positive finite number; got 0.0"),
             ({"max_iter": 0}, "max_iter must be an integer of at least 1; got 0"),
             ({"max_time": -1}, "max_time must be a positive finite number; got -1"),
-            ({"intercept": -0.5}, "intercept must be 0 or a positive finite number; got -0.5"),
+            ({"intercept_scaling": -0.5}, "intercept_scaling must be 0 or a positive.*got -0.5"),
             ({"measure": "f"}, "unknown measure 'f'"),
             ({"measure": "prec@31"}, "k=31 asks for the 31 highest scores, but there are only 30"),
             ({"measure": "rec@4p"}, "k='4p' asks for the 40 highest scores"),
             ({"measure": "prec@0"}, "k must be a positive integer"),
             ({"measure": "precision@recall>=1.5"}, "floor must be a recall"),
-            ({"always": [10]}, "always holds 10"),
-            ({"always": [-1]}, "always holds -1"),
-            ({"excluded": np.ones(10, dtype=bool)}, "excluded holds all 10 columns"),
-            ({"always": [2], "excluded": [2]}, "column 2 is in always and in excluded"),
+            ({"always_features": [10]}, "always_features holds 10"),
+            ({"always_features": [-1]}, "always_features holds -1"),
+            ({"excluded_features": np.ones(10, dtype=bool)}, "excluded_features holds all 10"),
+            (
+                {"always_features": [2], "excluded_features": [2]},
+                "column 2 is in always_features and",
+            ),
             ({"feature_groups": [0, 1]}, "feature_groups must be 10 integers"),
             ({"feature_groups": [[0, 1], [1]]}, r"feature_groups\[1\] holds column 1"),
-            ({"feature_groups": [[0, 1]], "always": [0]}, "group of column 0 is partly in always"),
+            (
+                {"feature_groups": [[0, 1]], "always_features": [0]},
+                "group of column 0 is partly in",
+            ),
         ],
     )
     def test_arguments(self, case, changes, message, solver):
@@ -120,7 +126,7 @@ class TestRefused:
             run(*case, solver=solver, **changes)
 
     def test_unknown_solver(self, case):
-        with pytest.raises(ValueError, match=r"solver must be one of .*two_layer.*got 'sgd'"):
+        with pytest.raises(ValueError, match="solver must be 'bundle' or 'two_layer'; got 'sgd'"):
             run(*case, solver="sgd")
 
     def test_a_callback_that_cannot_be_called(self, case):
@@ -293,3 +299,63 @@ def test_huge_C_ends_with_true_bounds(case, certified, C, solver):
     check = certified(X, y, result, measure="f1", budget=3, C=C)
     assert result.status.reached_tolerance == (check.gap <= 0.05)
     assert 0 <= check.dual <= check.primal
+
+
+def regression_data():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 30))
+    return X, X[:, :3].sum(axis=1) + rng.normal(size=60) + 0.5
+
+
+def classification_data():
+    X, y = regression_data()
+    return X, np.where(y > 0.8, 1.0, -1.0)
+
+
+class TestRefusedForLosses:
+    @pytest.mark.parametrize(
+        ("changes", "message"),
+        [
+            ({"loss": "nope"}, "unknown loss 'nope'"),
+            ({"C": -1.0}, "C must be a positive"),
+            ({"budget": 0}, "budget must be an integer of at least 1"),
+            ({"tol": 0.0}, "tol must be a positive"),
+            ({"intercept_scaling": -1.0}, "intercept_scaling must be 0 or a positive"),
+            ({"always_features": [30]}, "always_features holds 30"),
+            ({"sample_weight": np.ones(3)}, "sample_weight has 3 weights, but y has 60"),
+            ({"sample_weight": -np.ones(60)}, r"sample_weight\[0\] is -1"),
+            ({"sample_weight": np.zeros(60)}, "sample_weight is zero for all rows"),
+            ({"y": np.full(60, np.nan)}, "y contains NaN or infinity"),
+            ({"y": np.full(60, 1e100)}, "y is too large"),
+            ({"y": np.ones((60, 2))}, "y must be 1-D"),
+            ({"y": np.ones(59)}, "y has 59 targets and X has 60 rows"),
+            ({"y": np.array(["a"] * 60)}, "y must hold real numbers"),
+            ({"y": np.array(["a"] * 60, dtype=object)}, "y must hold real numbers"),
+            ({"X": np.full((60, 30), np.inf)}, "X contains infinity"),
+        ],
+    )
+    def test_regression(self, changes, message):
+        X, y = regression_data()
+        arguments = {"X": X, "y": y, "loss": "squared", "budget": 3} | changes
+        with pytest.raises(ValueError, match=message):
+            solve(arguments.pop("X"), arguments.pop("y"), **arguments)
+
+    def test_classification(self):
+        X, y = classification_data()
+        with pytest.raises(ValueError, match="y must hold -1/\\+1 or 0/1"):
+            solve(X, regression_data()[1], loss="logistic", budget=3)
+        with pytest.raises(ValueError, match="y has one class only"):
+            solve(X, np.ones(60), loss="logistic", budget=3)
+        with pytest.raises(ValueError, match="sample_weight is zero for all positives"):
+            solve(X, y, loss="logistic", budget=3, sample_weight=(y < 0).astype(float))
+
+    def test_labels_of_zero_and_one(self):
+        X, y = classification_data()
+        first = solve(X, y, loss="logistic", budget=3)
+        second = solve(X, y > 0, loss="logistic", budget=3)
+        assert_array_equal(first.w, second.w)
+
+    def test_a_budget_of_more_than_all_columns_warns(self):
+        X, y = regression_data()
+        with pytest.warns(UserWarning, match="budget=31 is more than the 30 columns"):
+            solve(X, y, loss="squared", budget=31)

@@ -55,6 +55,23 @@ def test_order_of_columns(case, measure, solver):
     assert_allclose(first.w[order], second.w, atol=0.05 * np.abs(first.w).max())
 
 
+@pytest.mark.parametrize("loss", ["hinge", "logistic", "squared", "epsilon_insensitive"])
+def test_orders_signs_and_stacks_for_losses(case, loss):
+    """Rows and columns in another order, columns turned over, and all rows twice."""
+    X, y = case
+    y = X[:, 0] + 0.3 * y if loss in ("squared", "epsilon_insensitive") else y
+    rng = np.random.default_rng(1)
+    rows, columns, signs = rng.permutation(30), rng.permutation(10), rng.choice([-1.0, 1.0], 10)
+    first = fit(X, y, measure=None, loss=loss)
+    assert_same_optimum(first, fit(X[rows], y[rows], measure=None, loss=loss))
+    second = fit((X * signs)[:, columns], y, measure=None, loss=loss)
+    assert_same_optimum(first, second)
+    expected = (signs * first.w)[columns]
+    assert_allclose(second.w, expected, atol=0.05 * np.abs(first.w).max())
+    stacked = fit(np.vstack([X, X]), np.append(y, y), measure=None, loss=loss, C=0.5)
+    assert_same_optimum(first, stacked)
+
+
 @both
 def test_signs_of_columns(case, solver):
     """Turning a column over turns its weight over."""

@@ -291,7 +291,7 @@ def test_what_are_no_weights(name, weights, message):
 @pytest.mark.parametrize(
     ("weights", "message"),
     [
-        ([1.0, 1.0], "sample_weight has 2 weights, but y has 3 labels"),
+        ([1.0, 1.0], "sample_weight has 2 weights, but y has 3 entries"),
         ([0.0, 1.0, 1.0], "sample_weight is zero for all positives"),
         ([1.0, 0.0, 0.0], "sample_weight is zero for all negatives"),
         ([0, 0, 0], "sample_weight is zero for all"),

@@ -22,20 +22,25 @@ SELECTABLE, ALWAYS, EXCLUDED = 0, 1, 2
 
 @st.composite
 def norms(draw, max_features=10):
-    """A norm with or without groups, always and excluded columns."""
+    """A norm with or without groups, always and excluded columns, and a constant one."""
     n = draw(st.integers(1, max_features))
     grouped = draw(st.booleans())
     groups = np.array([draw(st.integers(0, 4)) if grouped else j for j in range(n)])
     kinds = st.sampled_from([SELECTABLE, SELECTABLE, SELECTABLE, ALWAYS, EXCLUDED])
     kind_of = {group: draw(kinds) for group in sorted(set(groups.tolist()))}
     status = np.array([kind_of[group] for group in groups.tolist()])
-    return BudgetNorm(
+    if np.all(status == EXCLUDED):
+        # Such a norm is refused as a whole, but is what a restriction may leave.
+        groups, status = np.append(groups, 5), np.append(status, SELECTABLE)
+    norm = BudgetNorm(
         draw(st.integers(1, n + 1)),
-        n,
+        status.size,
         always_features=np.flatnonzero(status == ALWAYS),
         excluded_features=np.flatnonzero(status == EXCLUDED),
-        groups=groups if grouped else None,
+        feature_groups=groups if grouped else None,
+        has_constant=draw(st.booleans()),
     )
+    return norm if status.size == n else norm.restrict(np.arange(n))
 
 
 def vectors(size):
@@ -49,7 +54,7 @@ def vectors(size):
 @st.composite
 def norm_and_vectors(draw, count=1):
     norm = draw(norms())
-    return norm, *(draw(vectors(norm.n_features)) for _ in range(count))
+    return norm, *(draw(vectors(norm.n_columns)) for _ in range(count))
 
 
 def without_excluded(norm, w):
@@ -165,7 +170,7 @@ def test_restriction_agrees_on_vectors_supported_there(case, data):
     supported[columns] = x[columns]
     part = x[columns]
     assert small.budget == norm.budget
-    assert small.n_features == columns.size
+    assert small.n_columns == columns.size
     assert_allclose(small.value_squared(part), norm.value_squared(supported), rtol=1e-12)
     assert_allclose(small.dual_squared(part), norm.dual_squared(supported), rtol=1e-12)
     assert_allclose(small.best_d(part), norm.best_d(supported)[columns], rtol=1e-12)
@@ -238,6 +243,16 @@ def test_always_columns_are_outside_the_budget():
     assert norm.prox([1.0, 2.0, 3.0], 0.5)[2] == pytest.approx(2.0)
 
 
+def test_the_constant_column_is_the_last_and_always_in():
+    norm = BudgetNorm(1, 3, excluded_features=[0], feature_groups=[0, 1, 1], has_constant=True)
+    assert_array_equal(norm.unit_of, [-2, 0, 0, -1])
+    assert norm.n_columns == 4
+    x = np.array([0.0, 3.0, 4.0, 2.0])
+    assert norm.value_squared(x) == norm.dual_squared(x) == pytest.approx(29.0)
+    with pytest.raises(ValueError, match="always_features holds 3"):
+        BudgetNorm(1, 3, always_features=[3], has_constant=True)
+
+
 def test_numbering_of_units():
     norm = BudgetNorm(
         2,
@@ -248,7 +263,7 @@ def test_numbering_of_units():
     )
     assert_array_equal(norm.unit_of, [0, 1, -2, 0, -2, 2, 1, -1])
     assert norm.unit_of.dtype == np.int64
-    assert (norm.n_units, norm.has_groups, norm.budget, norm.n_features) == (3, True, 2, 8)
+    assert (norm.n_units, norm.has_groups, norm.budget, norm.n_columns) == (3, True, 2, 8)
     assert_array_equal(norm.always, [7])
     assert_array_equal(norm.excluded, [2, 4])
     cut = norm.restrict([1, 3, 7])
@@ -283,7 +298,7 @@ def test_instances_are_immutable_and_can_be_copied():
         norm.unit_of[0] = 5
     for twin in (pickle.loads(pickle.dumps(norm)), copy.deepcopy(norm)):
         assert twin.value_squared([1.0, 2.0, 3.0, 4.0]) == norm.value_squared([1.0, 2.0, 3.0, 4.0])
-    assert repr(norm) == "BudgetNorm(budget=2, n_features=4)"
+    assert repr(norm) == "BudgetNorm(budget=2, n_columns=4)"
 
 
 def test_inputs_are_left_alone():
@@ -317,16 +332,23 @@ def test_memory_of_the_pass_over_all_columns():
         ({"budget": True}, "budget must be an integer of at least 1; got True"),
         ({"budget": 2.0}, r"budget must be an integer of at least 1; got 2\.0"),
         ({"n_features": 0}, "n_features must be an integer of at least 1; got 0"),
-        ({"always": [4]}, "always holds 4; columns are numbered 0 to 3"),
-        ({"excluded": [-1]}, "excluded holds -1; columns are numbered 0 to 3"),
-        ({"always": [0.5]}, "always must be a 1-D array of column numbers"),
-        ({"always": [1], "excluded": [1]}, "column 1 is in both always and excluded"),
-        ({"groups": [0, 1]}, r"groups must be 4 integers.*shape \(2,\)"),
-        ({"groups": [0.0, 1.0, 2.0, 3.0]}, "groups must be 4 integers.*float64"),
-        ({"groups": [0, 0, 1, 1], "always": [2]}, "the group of column 2 is partly in always"),
+        ({"always_features": [4]}, "always_features holds 4, but the columns.*0 to 3"),
+        ({"excluded_features": [-1]}, "excluded_features holds -1, but the columns.*0 to 3"),
+        ({"always_features": [0.5]}, "always_features must be a list of column numbers"),
         (
-            {"groups": [0, 0, 1, 1], "always": [2], "excluded": [3]},
-            "the group of column 3 is partly in always or excluded",
+            {"always_features": [1], "excluded_features": [1]},
+            "column 1 is in always_features and in excluded_features",
+        ),
+        ({"excluded_features": [0, 1, 2, 3]}, "excluded_features holds all 4 columns"),
+        ({"feature_groups": [0, 1]}, r"feature_groups must be 4 integers.*shape \(2,\)"),
+        ({"feature_groups": [0.0, 1.0, 2.0, 3.0]}, "feature_groups must be 4 integers.*float64"),
+        (
+            {"feature_groups": [0, 0, 1, 1], "always_features": [2]},
+            "the group of column 2 is partly in always_features",
+        ),
+        (
+            {"feature_groups": [0, 0, 1, 1], "always_features": [2], "excluded_features": [3]},
+            "the group of column 3 is partly in always_features or excluded_features",
         ),
     ],
 )

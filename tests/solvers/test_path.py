@@ -3,27 +3,31 @@
 from __future__ import annotations
 
 import itertools
-from dataclasses import replace
+from dataclasses import fields, replace
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from numpy.testing import assert_allclose, assert_array_equal
+from numpy.testing import assert_array_equal
 
 from scoresieve import Status, solve
-from scoresieve.solvers import path as path_module
-from scoresieve.solvers.bundle.cut_pool import CutPool
-from scoresieve.solvers.path import keep_heavy_cuts, narrow, solve_path
+from scoresieve.solvers.bundle import rounds
+from scoresieve.solvers.path import solve_path
 from scoresieve.solvers.problem import make_problem
 
 BUDGETS = [1, 2, 4]
+F1, LOGISTIC, HINGE = {"measure": "f1"}, {"loss": "logistic"}, {"loss": "hinge"}
+kinds = pytest.mark.parametrize("kind", [F1, LOGISTIC, HINGE], ids=str)
 
 
 def assert_same_bits(first, second):
     assert_array_equal(first.w, second.w)
-    assert_array_equal(first.dual_point.alpha, second.dual_point.alpha)
+    assert type(first.dual_point) is type(second.dual_point)
+    for field in fields(first.dual_point):
+        numbers = (getattr(each.dual_point, field.name) for each in (first, second))
+        assert_array_equal(*numbers)
     assert (first.intercept, first.primal, first.dual) == (
         second.intercept,
         second.primal,
@@ -55,6 +59,21 @@ def test_every_budget_is_certified_for_every_measure_and_column_set(
         assert_array_equal(result.support, np.flatnonzero(result.w))
 
 
+@pytest.mark.parametrize("loss", ["hinge", "logistic", "squared", "epsilon_insensitive"])
+def test_every_budget_is_certified_for_losses_and_column_sets(data, certified, loss, columns):
+    X, y = data(0)
+    arguments = {"loss": loss, "C": 1.0, **columns}
+    path = solve_path(X, y, BUDGETS, tol=1e-3, **arguments)
+    for budget, result in zip(BUDGETS, path, strict=True):
+        check = certified(X, y, result, budget=budget, **arguments)
+        alone = solve(X, y, budget=budget, tol=1e-3, **arguments)
+        assert result.status is Status.CONVERGED
+        assert check.gap <= 1e-3
+        assert check.primal == pytest.approx(result.primal, rel=1e-9)
+        assert check.dual == pytest.approx(result.dual, rel=1e-9)
+        assert max(result.dual, alone.dual) <= min(result.primal, alone.primal) * (1 + 1e-9)
+
+
 def test_optima_equal_the_enumeration_of_all_labellings(data, brute, columns):
     """n = 6, from a budget that covers all columns down to one."""
     X, y = data(11, n_samples=6, noise=2.0)
@@ -69,11 +88,13 @@ def test_optima_equal_the_enumeration_of_all_labellings(data, brute, columns):
         assert result.gap <= 1e-5
 
 
-@pytest.mark.parametrize("measure", ["f1", "rec@2p", "roc_auc"])
-def test_agrees_with_fits_alone_in_fewer_rounds(wide, certified, measure):
+@pytest.mark.parametrize(
+    "kind", [F1, {"measure": "rec@2p"}, {"measure": "roc_auc"}, LOGISTIC, HINGE], ids=str
+)
+def test_agrees_with_fits_alone_in_fewer_rounds(wide, certified, kind):
     X, y = wide
     budgets = [2, 5, 10, 20, 40, 80]
-    arguments = {"measure": measure, "C": 0.02, "intercept": 1.0}
+    arguments = {**kind, "C": 0.02, "intercept_scaling": 1.0}
     path = solve_path(X, y, budgets, tol=0.02, **arguments)
     alone = [solve(X, y, budget=budget, tol=0.02, **arguments) for budget in budgets]
     for budget, result, cold in zip(budgets, path, alone, strict=True):
@@ -82,27 +103,30 @@ def test_agrees_with_fits_alone_in_fewer_rounds(wide, certified, measure):
     assert sum(each.n_iter for each in path) < 0.9 * sum(each.n_iter for each in alone)
 
 
-def test_the_largest_budget_is_fitted_as_by_solve(wide):
+@kinds
+def test_the_largest_budget_is_fitted_as_by_solve(wide, kind):
     X, y = wide
-    path = solve_path(X, y, [3, 30], measure="f1", C=0.02, intercept_scaling=1.0)
-    assert_same_bits(path[1], solve(X, y, budget=30, measure="f1", C=0.02, intercept_scaling=1.0))
+    arguments = {**kind, "C": 0.02, "intercept_scaling": 1.0}
+    path = solve_path(X, y, [3, 30], **arguments)
+    assert_same_bits(path[1], solve(X, y, budget=30, **arguments))
 
 
-def test_bounds_follow_the_budget(wide):
+@kinds
+def test_bounds_follow_the_budget(wide, kind):
     """The optimum never rises with the budget, so no lower bound passes a smaller one's primal."""
     X, y = wide
-    path = solve_path(X, y, range(1, 30, 4), measure="f1", C=0.02)
+    path = solve_path(X, y, range(1, 30, 4), C=0.02, **kind)
     for smaller, larger in itertools.pairwise(path):
         assert larger.dual <= smaller.primal
 
 
-@settings(derandomize=True, deadline=None, database=None, max_examples=10)
-@given(order=st.permutations([1, 3, 3, 8, 20]))
-def test_order_and_repeats_do_not_matter(data, order):
+@settings(derandomize=True, deadline=None, database=None, max_examples=20)
+@given(order=st.permutations([1, 3, 3, 8, 20]), kind=st.sampled_from([F1, LOGISTIC, HINGE]))
+def test_order_and_repeats_do_not_matter(data, order, kind):
     X, y = data(3, n_samples=60, n_features=40)
-    expected = solve_path(X, y, [1, 3, 8, 20], measure="f1", C=0.1)
+    expected = solve_path(X, y, [1, 3, 8, 20], C=0.1, **kind)
     by_budget = dict(zip([1, 3, 8, 20], expected, strict=True))
-    path = solve_path(X, y, order, measure="f1", C=0.1)
+    path = solve_path(X, y, order, C=0.1, **kind)
     assert len(path) == 5
     for budget, result in zip(order, path, strict=True):
         assert_same_bits(result, by_budget[budget])
@@ -116,7 +140,7 @@ def test_a_start_within_the_tolerance_needs_one_round_or_seldom_two(data, certif
     Not all cuts are handed over, and the master is solved to a third of the tolerance, so that one
     round is the rule and not a promise.
     """
-    arguments = {"measure": "f1", "C": 0.02, "intercept": 1.0}
+    arguments = {"measure": "f1", "C": 0.02, "intercept_scaling": 1.0}
     rounds = []
     for seed, budget in itertools.product(range(6), [80, 40, 20, 10]):
         X, y = data(seed, n_samples=100, n_features=200, n_informative=5, noise=0.3)
@@ -129,13 +153,14 @@ def test_a_start_within_the_tolerance_needs_one_round_or_seldom_two(data, certif
     assert np.mean(np.array(rounds) == 1) >= 0.9
 
 
-def test_sparse_equals_dense(wide):
+@kinds
+def test_sparse_equals_dense(wide, kind):
     X, y = wide
     X = np.where(np.abs(X) > 1.0, X, 0.0)
-    dense = solve_path(X, y, [2, 10, 40], measure="f1", C=0.02)
+    dense = solve_path(X, y, [2, 10, 40], C=0.02, **kind)
     for form in (sp.csr_array, sp.csc_matrix):
         for one, other in zip(
-            dense, solve_path(form(X), y, [2, 10, 40], measure="f1", C=0.02), strict=True
+            dense, solve_path(form(X), y, [2, 10, 40], C=0.02, **kind), strict=True
         ):
             assert other.gap <= 0.05
             assert max(one.dual, other.dual) <= min(one.primal, other.primal) * (1 + 1e-9)
@@ -144,97 +169,19 @@ def test_sparse_equals_dense(wide):
 def test_columns_left_out_come_back(wide, certified, monkeypatch):
     """Take over fewer units than a budget needs: passes bring what is missing."""
     X, y = wide
-    monkeypatch.setattr(path_module, "UNITS_PER_BUDGET", 1)
-    monkeypatch.setattr(path_module, "MORE_UNITS", 0)
-    arguments = {"measure": "f1", "C": 0.02, "intercept": 1.0}
+    monkeypatch.setattr(rounds, "UNITS_PER_BUDGET", 1)
+    monkeypatch.setattr(rounds, "MORE_UNITS", 0)
+    arguments = {"measure": "f1", "C": 0.02, "intercept_scaling": 1.0}
     path = solve_path(X, y, [5, 80], tol=1e-3, **arguments)
     assert path[0].history[0].n_working <= 6
     assert path[0].history[-1].n_working > 6
     assert certified(X, y, path[0], budget=5, **arguments).gap <= 1e-3
 
 
-def test_pool_after_a_change_equals_one_made_anew(data, columns):
-    X, y = data(7)
-    problem = make_problem(X, y, measure="f1", budget=3, C=1.0, **columns)
-    full = replace(problem, norm=problem.norm.with_budget(problem.norm.n_units))
-    rng = np.random.default_rng(0)
-    cuts = [problem.cut(rng.normal(size=y.size)) for _ in range(5)]
-    pool = CutPool(full)
-    pool.add_columns(np.flatnonzero(full.norm.unit_of >= 0))
-    for cut in cuts:
-        assert pool.add(cut)
-    pool.turn_to(problem)
-    fresh = CutPool(problem)
-    fresh.add_columns(pool.columns)
-    for cut in cuts:
-        fresh.add(cut)
-    assert_array_equal(pool.columns, fresh.columns)
-    assert_allclose(pool.matrix, fresh.matrix)
-    assert_allclose(pool.gram, fresh.gram, atol=1e-12)
-    assert (pool.covers_all, pool.norm.budget) == (fresh.covers_all, fresh.norm.budget)
-    pool.turn_to(full)
-    assert pool.covers_all
-    assert_allclose(pool.gram, pool.matrix @ pool.matrix.T)
-
-
-def test_heavy_cuts_are_kept(data, monkeypatch):
-    X, y = data(9)
-    problem = make_problem(X, y, measure="f1", budget=3, C=1.0)
-    rng = np.random.default_rng(0)
-    cuts = [problem.cut(scores) for scores in rng.normal(size=(4, y.size))]
-
-    def kept_with(share, alpha):
-        monkeypatch.setattr(path_module, "SHARE_OF_CUTS", share)
-        pool = CutPool(problem)
-        pool.add_columns(np.arange(10))
-        for cut in cuts:
-            assert pool.add(cut)
-        rows = pool.matrix.copy()
-        keep_heavy_cuts(pool, pool.dual_point(np.array(alpha)))
-        assert pool.gram.shape == (len(pool), len(pool))
-        return [k for k, row in enumerate(rows) if row.tolist() in pool.matrix.tolist()]
-
-    assert kept_with(0.9, [0.05, 0.5, 0.0, 0.45]) == [1, 3]
-    assert kept_with(0.96, [0.05, 0.5, 0.0, 0.45]) == [0, 1, 3]
-    assert kept_with(0.4, [0.05, 0.5, 0.0, 0.45]) == [1]
-    assert kept_with(0.9, [0.0, 0.0, 0.0, 0.0]) == [0, 1, 2, 3]
-
-
-def test_narrowing_keeps_the_largest_units_and_those_always_in(data, monkeypatch):
-    X, y = data(8, n_features=30)
-    monkeypatch.setattr(path_module, "UNITS_PER_BUDGET", 2)
-    monkeypatch.setattr(path_module, "MORE_UNITS", 1)
-    problem = make_problem(
-        X, y, measure="f1", budget=2, C=1.0, intercept_scaling=1.0, always_features=[4]
-    )
-    cut = problem.cut(np.zeros(y.size))
-
-    def filled():
-        pool = CutPool(problem)
-        pool.add_columns(np.arange(30))
-        pool.add(cut)
-        return pool
-
-    pool = filled()
-    w = np.zeros(31)
-    w[[0, 7, 12, 13, 20, 25, 29]] = [0.01, 0.1, 5.0, -6.0, 7.0, 8.0, 0.2]
-    chosen = pool.columns[[12, 13, 20, 25, 29]]
-    narrow(pool, w)
-    assert_array_equal(pool.columns, [4, 30, *chosen])
-    values = np.column_stack([X, np.ones(y.size)])[:, pool.columns]
-    assert_allclose(pool.matrix[0], values.T @ cut.delta)
-    assert_allclose(pool.block.scores(np.arange(7.0)), values @ np.arange(7.0))
-    assert pool.norm.n_features == 7
-    assert_array_equal(pool.norm.always, [0, 1])
-
-    untouched = filled()
-    narrow(untouched, np.zeros(31))
-    assert untouched.columns.size == 31
-
-
-def test_time_is_for_the_whole_path_and_every_budget_gets_a_round(wide, certified):
+@kinds
+def test_time_is_for_the_whole_path_and_every_budget_gets_a_round(wide, certified, kind):
     X, y = wide
-    arguments = {"measure": "f1", "C": 0.02}
+    arguments = {**kind, "C": 0.02}
     path = solve_path(X, y, [2, 10, 40], tol=1e-6, max_time=1e-9, **arguments)
     for budget, result in zip([2, 10, 40], path, strict=True):
         assert result.status is Status.MAX_TIME
@@ -243,17 +190,21 @@ def test_time_is_for_the_whole_path_and_every_budget_gets_a_round(wide, certifie
         assert check.gap == pytest.approx(result.gap, rel=1e-9)
 
 
-def test_rounds_are_for_each_budget(wide):
+@kinds
+def test_rounds_are_for_each_budget(wide, kind):
     X, y = wide
-    path = solve_path(X, y, [2, 10, 40], measure="f1", C=0.02, tol=1e-9, max_iter=3)
-    assert [result.n_iter for result in path] == [3, 3, 3]
+    most = 2 if kind == LOGISTIC else 3
+    path = solve_path(X, y, [2, 10, 40], C=0.02, tol=1e-13, max_iter=most, **kind)
+    assert [result.n_iter for result in path] == [most] * 3
     assert {result.status for result in path} == {Status.MAX_ITER}
 
 
-def test_a_callback_sees_every_round_and_ends_the_path(wide):
+@kinds
+def test_a_callback_sees_every_round_and_ends_the_path(wide, kind):
     X, y = wide
+    arguments = {**kind, "C": 0.02, "tol": 1e-5 if kind == LOGISTIC else 0.01}
     rows = []
-    path = solve_path(X, y, [2, 10, 40], measure="f1", C=0.02, tol=0.01, callback=rows.append)
+    path = solve_path(X, y, [2, 10, 40], callback=rows.append, **arguments)
     assert rows == [row for result in reversed(path) for row in result.history]
     assert [row.iteration for row in rows].count(1) == 3
     n_first = path[2].n_iter
@@ -263,31 +214,31 @@ def test_a_callback_sees_every_round_and_ends_the_path(wide):
         seen.append(row)
         return len(seen) == n_first + 1
 
-    stopped = solve_path(
-        X, y, [2, 10, 40], measure="f1", C=0.02, tol=0.01, callback=stop_in_the_second
-    )
+    stopped = solve_path(X, y, [2, 10, 40], callback=stop_in_the_second, **arguments)
     assert len(seen) == n_first + 1
     assert [result.n_iter for result in stopped] == [1, 1, n_first]
     assert [result.status for result in stopped[:2]] == [Status.CALLBACK] * 2
     assert stopped[2].status is Status.CONVERGED
 
 
-def test_budgets_above_the_columns_are_lowered_with_one_warning(data):
+@kinds
+def test_budgets_above_the_columns_are_lowered_with_one_warning(data, kind):
     X, y = data(1)
     with pytest.warns(UserWarning, match=r"budget=500 is more than the 10 columns") as caught:
-        path = solve_path(X, y, [2, 50, 500, 10], measure="f1")
+        path = solve_path(X, y, [2, 50, 500, 10], **kind)
     assert len(caught) == 1
     assert path[1] is path[2] is path[3]
-    assert_same_bits(path[3], solve(X, y, measure="f1", budget=10))
+    assert_same_bits(path[3], solve(X, y, budget=10, **kind))
 
 
-def test_no_features_at_a_small_C(data, certified):
+@kinds
+def test_no_features_at_a_small_C(data, certified, kind):
     X, y = data(1)
-    path = solve_path(X, y, [1, 5], measure="f1", C=1e-6)
+    path = solve_path(X, y, [1, 5], C=1e-6, tol=0.05, **kind)
     for budget, result in zip([1, 5], path, strict=True):
         assert result.status is Status.ZERO_MODEL
         assert result.support.size == 0
-        assert certified(X, y, result, measure="f1", budget=budget, C=1e-6).gap <= 0.05
+        assert certified(X, y, result, budget=budget, C=1e-6, **kind).gap <= 0.05
         assert result.smallest_C > 1e-6
 
 

@@ -3,30 +3,48 @@
 from __future__ import annotations
 
 import pickle
-from dataclasses import FrozenInstanceError, replace
+from dataclasses import FrozenInstanceError, fields, replace
 
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from scoresieve import Progress, Status, solve
-from scoresieve.solvers import problem as problem_module
+from scoresieve import Progress, Status, certify, solve
+from scoresieve.solvers import limits as limits_module
+from scoresieve.solvers.bundle.rounds import run_bundle
 from scoresieve.solvers.limits import relative_gap
+from scoresieve.solvers.path import solve_path
+from scoresieve.solvers.problem import make_problem
+from scoresieve.solvers.smooth.rounds import run_smooth
+from scoresieve.solvers.solve import default_tol, engine_for
+from scoresieve.solvers.two_layer import run_two_layer
 
 SOLVERS = ["bundle", "two_layer"]
 both = pytest.mark.parametrize("solver", SOLVERS)
+engines = pytest.mark.parametrize("fit", ["bundle", "two_layer", "smooth"], indirect=True)
 
 
 @pytest.fixture
-def fit(data):
-    """``fit(...)`` solves one problem that takes dozens of rounds; arguments override."""
-    X, y = data(0, n_samples=30, n_features=12)
+def fit(data, request):
+    """``fit(...)`` solves a problem that takes a dozen rounds or more; arguments override."""
+    name = getattr(request, "param", "bundle")
+    if name == "smooth":
+        X, y = data(0, n_samples=60, n_features=1000)
+        usual = {"loss": "logistic", "budget": 1, "C": 5.0, "tol": 1e-9}
+    else:
+        X, y = data(0, n_samples=30, n_features=12)
+        usual = {"measure": "f1", "budget": 3, "C": 2.0, "tol": 1e-3, "solver": name}
 
     def run(**changes):
-        arguments = {"measure": "f1", "budget": 3, "C": 2.0, "tol": 1e-3} | changes
-        return solve(X, y, **arguments)
+        return solve(X, y, **usual | changes)
 
+    run.tol, run.ends_within_a_round = usual["tol"], name == "smooth"
     return run
+
+
+def numbers_of(point):
+    """All that a dual point holds."""
+    return [getattr(point, field.name) for field in fields(point)]
 
 
 class Ticking:
@@ -40,85 +58,89 @@ class Ticking:
         return self.seconds
 
 
-@both
+@engines
 @pytest.mark.parametrize("max_iter", [1, 2, 7])
-def test_max_iter(fit, solver, max_iter):
-    result = fit(solver=solver, max_iter=max_iter)
+def test_max_iter(fit, max_iter):
+    result = fit(max_iter=max_iter)
     assert result.status is Status.MAX_ITER
     assert result.n_iter == len(result.history) == max_iter
-    assert result.gap > 1e-3
+    assert result.gap > fit.tol
     assert result.gap == pytest.approx(relative_gap(result.primal, result.dual))
 
 
-@both
-def test_max_time_is_honoured_within_one_round(fit, solver, monkeypatch):
-    monkeypatch.setattr(problem_module, "perf_counter", Ticking())
-    free = fit(solver=solver, tol=1e-2)
+@engines
+def test_max_time_is_honoured_within_one_round(fit, monkeypatch):
+    monkeypatch.setattr(limits_module, "perf_counter", Ticking())
+    free = fit(tol=10 * fit.tol, max_time=1e9)
     times = [row.time for row in free.history]
     limit = times[len(times) // 2]
-    monkeypatch.setattr(problem_module, "perf_counter", Ticking())
-    result = fit(solver=solver, tol=1e-2, max_time=limit)
+    monkeypatch.setattr(limits_module, "perf_counter", Ticking())
+    result = fit(tol=10 * fit.tol, max_time=limit)
     assert result.status is Status.MAX_TIME
     assert result.history[-1].time >= limit
     assert all(row.time < limit for row in result.history[:-1])
-    assert [row.time for row in result.history] == times[: result.n_iter]
+    n_whole = result.n_iter - fit.ends_within_a_round
+    assert [row.time for row in result.history[:n_whole]] == times[:n_whole]
+    assert result.history[-1].time <= times[result.n_iter - 1]
 
 
-@both
-def test_a_callback_that_returns_true_stops(fit, solver):
+@engines
+def test_a_callback_that_returns_true_stops(fit):
     rows = []
 
     def stop_at_five(row):
         rows.append(row)
         return row.iteration == 5
 
-    result = fit(solver=solver, callback=stop_at_five)
+    result = fit(callback=stop_at_five)
     assert result.status is Status.CALLBACK
     assert result.n_iter == 5
     assert rows == result.history
     assert all(isinstance(row, Progress) for row in rows)
 
 
-@both
-def test_a_callback_that_returns_anything_else_does_not_stop(fit, solver):
+@engines
+def test_a_callback_that_returns_anything_else_does_not_stop(fit):
     """A list's append returns None, a sum a number: only True is the word."""
-    assert fit(solver=solver, callback=lambda row: 1).status is Status.CONVERGED
-    assert fit(solver=solver, callback=lambda row: None).status is Status.CONVERGED
+    assert fit(callback=lambda row: 1).status is Status.CONVERGED
+    assert fit(callback=lambda row: None).status is Status.CONVERGED
 
 
-@both
+@engines
 @pytest.mark.parametrize("error", [KeyboardInterrupt, ZeroDivisionError, StopIteration])
-def test_exceptions_in_the_callback_come_through_and_leave_nothing(fit, solver, error):
-    before = fit(solver=solver)
+def test_exceptions_in_the_callback_come_through_and_leave_nothing(fit, error):
+    before = fit()
 
     def interrupt(row):
         if row.iteration == 4:
             raise error("stop")
 
     with pytest.raises(error, match="stop"):
-        fit(solver=solver, callback=interrupt)
-    after = fit(solver=solver)
+        fit(callback=interrupt)
+    after = fit()
     assert_array_equal(before.w, after.w)
-    assert_array_equal(before.dual_point.alpha, after.dual_point.alpha)
+    pairs = zip(numbers_of(before.dual_point), numbers_of(after.dual_point), strict=True)
+    for one, other in pairs:
+        assert_array_equal(one, other)
     assert [replace(row, time=0.0) for row in before.history] == [
         replace(row, time=0.0) for row in after.history
     ]
 
 
-@both
-def test_convergence_counts_before_the_callback(fit, solver):
+@engines
+def test_convergence_counts_before_the_callback(fit):
     """A callback that stops in the last round does not turn success into a stop."""
-    n_iter = fit(solver=solver).n_iter
-    result = fit(solver=solver, callback=lambda row: row.iteration == n_iter)
-    assert result.gap <= 1e-3
+    n_iter = fit().n_iter
+    result = fit(callback=lambda row: row.iteration == n_iter)
+    assert result.gap <= fit.tol
     assert result.status is Status.CONVERGED
 
 
-@both
-def test_the_status_never_denies_a_gap_within_the_tolerance(fit, solver):
+@engines
+def test_the_status_never_denies_a_gap_within_the_tolerance(fit):
     """Whatever round a run is cut off in, the gap that is reported decides."""
     for max_iter in range(1, 40, 3):
-        result = fit(solver=solver, max_iter=max_iter, tol=0.3)
+        result = fit(max_iter=max_iter, tol=0.3)
         assert result.status.reached_tolerance == (result.gap <= 0.3)
 
 
@@ -162,7 +184,7 @@ def test_the_result_explains_itself(fit):
 
 
 def test_the_intercept_is_the_weight_times_the_value(data, brute):
-    """A constant column by hand gives the same scores as ``intercept``."""
+    """A constant column by hand gives the same scores as ``intercept_scaling``."""
     X, y = data(2)
     with_column = solve(
         np.column_stack([X, np.full(30, 4.0)]),
@@ -189,3 +211,61 @@ def test_inputs_are_left_alone(data):
 def test_relative_gap_of_a_zero_primal():
     assert relative_gap(0.0, 0.0) == 0.0
     assert relative_gap(4.0, 3.0) == 0.25
+
+
+class TestKinds:
+    """A measure or a loss, and the engine that suits it."""
+
+    def test_one_of_both(self, data):
+        X, y = data(4)
+        for kind in ({}, {"measure": "f1", "loss": "hinge"}):
+            with pytest.raises(ValueError, match="give a measure or a loss, one of them"):
+                solve(X, y, budget=3, **kind)
+
+    @pytest.mark.parametrize(
+        ("kind", "engine"),
+        [
+            ({"measure": "f1"}, run_bundle),
+            ({"loss": "hinge"}, run_bundle),
+            ({"loss": "epsilon_insensitive"}, run_bundle),
+            ({"loss": "logistic"}, run_smooth),
+            ({"loss": "squared"}, run_smooth),
+        ],
+        ids=str,
+    )
+    def test_the_engine(self, data, kind, engine):
+        X, y = data(4)
+        problem = make_problem(X, y, budget=3, C=1.0, **kind)
+        assert engine_for(problem) is engine
+        assert engine_for(problem, "bundle") is run_bundle
+        assert engine_for(problem, "two_layer") is run_two_layer
+
+    def test_the_tolerance(self, data):
+        """0.05 for a measure and 0.01 for a loss, unless it is given."""
+        X, y = data(4)
+        for kind, tol in (({"measure": "f1"}, 0.05), ({"loss": "hinge"}, 0.01)):
+            problem = make_problem(X, y, budget=3, C=1.0, **kind)
+            assert default_tol(None, problem) == tol
+            assert default_tol(0.3, problem) == 0.3
+            usual, given = solve(X, y, budget=3, **kind), solve(X, y, budget=3, tol=tol, **kind)
+            assert_array_equal(usual.w, given.w)
+
+    def test_there_is_no_l0_gap_without_a_hard_budget(self, fit):
+        assert np.isnan(fit(max_iter=2).l0_gap)
+
+    @pytest.mark.parametrize("name", ["always", "intercept", "groups", "Measure"])
+    def test_arguments_that_there_are_not(self, data, name):
+        """Each of these functions says so; none ignores what it does not know."""
+        X, y = data(4)
+        result = solve(X, y, measure="f1", budget=3)
+        with pytest.raises(TypeError, match=name):
+            solve(X, y, measure="f1", budget=3, **{name: [1]})
+        with pytest.raises(TypeError, match=name):
+            solve_path(X, y, [3], measure="f1", **{name: [1]})
+        if name != "intercept":
+            with pytest.raises(TypeError, match=name):
+                certify(X, y, result.w, result.dual_point, measure="f1", budget=3, **{name: [1]})
+        with pytest.raises(TypeError, match="budget"):
+            certify(X, y, result.w, result.dual_point, measure="f1")
+        with pytest.raises(TypeError, match="budget"):
+            solve_path(X, y, [3], measure="f1", budget=3)

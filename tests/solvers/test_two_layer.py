@@ -16,7 +16,8 @@ from scoresieve.solvers.problem import make_problem
 
 def test_gap_is_certified_for_every_measure(data, certified, measure):
     X, y = data(0, n_samples=24)
-    problem = {"measure": measure, "budget": 3, "C": 1.0, "intercept": 1.0, "always": [2]}
+    problem = {"measure": measure, "budget": 3, "C": 1.0}
+    problem |= {"intercept_scaling": 1.0, "always_features": [2]}
     result = solve(X, y, tol=1e-2, solver="two_layer", **problem)
     check = certified(X, y, result, **problem)
     assert result.status is Status.CONVERGED
@@ -103,9 +104,35 @@ def test_a_stop_at_max_iter_still_certifies_a_bound(data, certified):
 def run(X, y, *, tol, C=0.3, budget=5, **settings):
     """The state after a run with the settings of the two layers, its tracker and its status."""
     problem = make_problem(X, y, measure="f1", budget=budget, C=C)
-    tracker = Tracker(Limits(tol, 1000))
-    state, status = two_layer.run_two_layer(problem, tracker, **settings)
-    return state, tracker, status
+    tracker = Tracker(Limits(tol, 1000), problem.risk.no_dual_point())
+    state = two_layer.run_two_layer(problem, tracker, **settings)
+    return state, tracker, state.status
+
+
+def test_a_warm_start_is_of_no_use(data):
+    """The algorithm always starts anew, also with what it hands over itself."""
+    X, y = data(8, n_samples=40, n_features=60)
+    cold, tracker, _ = run(X, y, tol=0.05)
+    w = cold.working.scattered(cold.best.w)
+    warm = cold.hand_over(cold.problem, w)
+    assert_array_equal(warm.columns, np.flatnonzero(w))
+    assert_array_equal(warm.w, w[warm.columns])
+    assert warm.dual_point is tracker.dual_point
+    again, other, _ = run(X, y, tol=0.05, warm=warm)
+    assert_array_equal(again.best.w, cold.best.w)
+    assert len(other.history) == len(tracker.history)
+
+
+@pytest.mark.parametrize("loss", ["hinge", "logistic", "squared", "epsilon_insensitive"])
+def test_agrees_with_the_usual_engine_on_losses(data, certified, loss):
+    """Cuts of losses for regression may be worth less than nothing."""
+    X, y = data(1, n_samples=25)
+    y = X[:, 0] + 0.1 * y if loss in ("squared", "epsilon_insensitive") else y
+    problem = {"loss": loss, "budget": 3, "C": 0.5}
+    usual, layers = solve(X, y, **problem), solve(X, y, solver="two_layer", **problem)
+    assert usual.status is layers.status is Status.CONVERGED
+    assert max(usual.dual, layers.dual) <= min(usual.primal, layers.primal) * (1 + 1e-9)
+    assert certified(X, y, layers, **problem).gap <= 0.01
 
 
 def test_max_groups_ends_the_outer_layer(data):
@@ -114,7 +141,7 @@ def test_max_groups_ends_the_outer_layer(data):
         state, tracker, status = run(X, y, tol=1e-4, max_groups=max_groups)
         assert status is Status.MAX_ITER
         assert state.n_groups_made == max_groups
-        assert state.pool.columns.size <= 5 * max_groups
+        assert state.working.size <= 5 * max_groups
         assert tracker.gap > 1e-4
     state, tracker, status = run(X, y, tol=0.2, max_groups=1000)
     assert status is Status.CONVERGED

@@ -148,8 +148,10 @@ class MeasureRisk(PackedCuts):
                 f"{type(point).__name__}."
             )
         alpha, cuts, n_samples = np.asarray(point.alpha), np.asarray(point.cuts), self.y.size
+        if alpha.size == 0:
+            return 0.0, np.zeros(n_samples)
         width = n_samples if self.flip_values is None else -(-n_samples // 8)
-        if alpha.size and (alpha.ndim != 1 or cuts.shape != (alpha.size, width)):
+        if alpha.ndim != 1 or cuts.shape != (alpha.size, width):
             raise ValueError(
                 f"dual_point.alpha has shape {alpha.shape} and dual_point.cuts {cuts.shape}; for "
                 f"{n_samples} rows they must be (K,) and (K, {width})."
@@ -163,7 +165,5 @@ class MeasureRisk(PackedCuts):
                 f"dual_point.alpha must be non-negative and sum to at most C={C:g}; it has the "
                 f"minimum {alpha.min():g} and the sum {alpha.sum():g}."
             )
-        if alpha.size == 0:
-            return 0.0, np.zeros(n_samples)
         losses = [self.cut_loss(self.unpack(each)) for each in cuts]
         return float(np.dot(losses, alpha)), self.combine(alpha, cuts)

@@ -260,10 +260,10 @@ def solve_group_qcqp(
 
 
 def _group_scale(groups: list[FloatArray], losses: FloatArray, C: float) -> float:
-    """``min(C, <q, e> / max_t ||A_t^T e||^2)``, e the equal weights of sum 1."""
+    """``min(C, <q, e> / max_t ||A_t^T e||^2)``, e the equal weights of sum 1; C if q is below 0."""
     gain = float(losses.mean())
     curvature = max(float(np.sum(cuts.mean(axis=0) ** 2)) for cuts in groups)
-    return C if curvature * C <= gain else gain / curvature
+    return gain / curvature if 0.0 < gain < curvature * C else C
 
 
 def _orthogonal_basis(cuts: FloatArray) -> FloatArray | sparse.sparray:

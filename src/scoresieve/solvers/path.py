@@ -81,7 +81,7 @@ def solve_path(
     True
     """
     budgets = check_budgets(budgets)
-    problem = make_problem(X, y, **arguments | {"budget": max(budgets)})
+    problem = make_problem(X, y, budget=max(budgets), **arguments)
     limits = Limits(default_tol(tol, problem), max_iter, max_time, callback)
     return solve_budgets(problem, budgets, limits)
 

@@ -133,26 +133,34 @@ def make_problems(
     X: Any,
     ys: Iterable[ArrayLike],
     *,
+    measure: str | Measure | None = None,
+    loss: str | Loss | None = None,
+    budget: int,
+    C: float = 1.0,
+    intercept_scaling: float = 0.0,
+    always_features: ArrayLike | None = None,
+    excluded_features: ArrayLike | None = None,
+    feature_groups: Any = None,
+    sample_weight: ArrayLike | None = None,
     at_most: bool = False,
-    **arguments: Unpack[ProblemArguments],
 ) -> list[Problem]:
     """One problem for each vector of labels or targets, all on the same X.
 
     Parameters
     ----------
-    X, **arguments
+    X, measure, loss, budget, C, intercept_scaling
+    always_features, excluded_features, feature_groups, sample_weight
         As for :func:`scoresieve.solve`.
     ys : iterable of array-like of shape (n_samples,)
     at_most : bool
         Whether a budget above the number of units is lowered without a warning.
     """
-    kind = measure_or_loss(arguments.get("measure"), arguments.get("loss"))
-    C = check_C(arguments["C"])
-    scaling = arguments.get("intercept_scaling", 0.0)
-    constant = check_positive(scaling, "intercept_scaling", or_zero=True)
+    kind = measure_or_loss(measure, loss)
+    C = check_C(C)
+    constant = check_positive(intercept_scaling, "intercept_scaling", or_zero=True)
     ys, weights = list(ys), None
-    if arguments.get("sample_weight") is not None:
-        weights = check_weights(arguments["sample_weight"])
+    if sample_weight is not None:
+        weights = check_weights(sample_weight)
         if isinstance(kind, Measure) and not kind.takes_weights:
             X, ys = repeat_rows(kind, X, ys, weights)
             weights = None
@@ -161,12 +169,12 @@ def make_problems(
     norm = BudgetNorm(
         1,
         design.n_columns - (constant > 0),
-        always_features=arguments.get("always_features"),
-        excluded_features=arguments.get("excluded_features"),
-        feature_groups=arguments.get("feature_groups"),
+        always_features=always_features,
+        excluded_features=excluded_features,
+        feature_groups=feature_groups,
         has_constant=constant > 0,
     )
-    norm = norm.with_budget(check_budget(arguments["budget"], norm.n_units, at_most=at_most))
+    norm = norm.with_budget(check_budget(budget, norm.n_units, at_most=at_most))
     risks = [bind_risk(kind, y, weights, design.n_samples) for y in ys]
     return [Problem(design, risk, norm, C, constant) for risk in risks]
 

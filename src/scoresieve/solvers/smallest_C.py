@@ -55,9 +55,10 @@ def find_smallest_C(
     ceiling = min(MAX_C, LARGEST_FACTOR * max(problem.C, _typical_C(problem)))
     limits = replace(tracker.limits, deadline=tracker.deadline, callback=None)
     if problem.risk.is_smooth:
-        # The first round sees the columns that are always in and nothing else. If its certified gap
-        # is within the tolerance, the fit ends there, so that one round tells.
-        limits = replace(limits, max_iter=1)
+        # The first round sees the columns that are always in and nothing else, so that a fit ends
+        # there or goes on with features. The first ones tell.
+        n_always = problem.norm.always.size
+        limits = replace(limits, callback=lambda row: row.n_support > n_always)
     while high is None or high > low * PRECISION:
         trial = STEP * low if high is None else float(np.sqrt(low) * np.sqrt(high))
         if not trial <= ceiling:
@@ -67,8 +68,7 @@ def find_smallest_C(
         at_trial = replace(problem, C=trial)
         fit = Tracker(limits, problem.risk.no_dual_point())
         ended = engine(at_trial, fit, None)
-        is_open = problem.risk.is_smooth and fit.gap > limits.tol
-        if is_open or ended.working.n_selected(ended.best.w):
+        if ended.working.n_selected(ended.best.w):
             high = trial
         else:
             low = trial if high is not None else _last_in_vain(at_trial, fit)

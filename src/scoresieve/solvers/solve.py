@@ -88,8 +88,9 @@ def solve(
         solution has more non-zero weights than that, usually two to five times as many.
     C : float
         Weight of the risk. For F1 on text 1 to 100 is the useful range.
-    solver : {"two_layer"}, optional
-        ``"two_layer"`` is the paper's algorithm, for measures: the same optimum, more slowly.
+    solver : {"bundle", "two_layer"}, optional
+        Instead of the one that suits the risk; ``"two_layer"`` is the paper's algorithm. The same
+        optimum, more slowly.
     tol : float, optional
         Relative gap ``(primal - dual) / primal`` to stop at; 0.05 for a measure and 0.01 for a loss
         by default.
@@ -168,9 +169,9 @@ def engine_for(problem: Problem, solver: str | None = None) -> Engine:
     solver : {"bundle", "two_layer"}, optional
     """
     check_solver(solver)
-    if solver == "two_layer":
-        return run_two_layer
-    return run_smooth if problem.risk.is_smooth else run_bundle
+    if solver is None and problem.risk.is_smooth:
+        return run_smooth
+    return run_two_layer if solver == "two_layer" else run_bundle
 
 
 def solve_problem(

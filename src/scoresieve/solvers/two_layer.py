@@ -92,6 +92,10 @@ class TwoLayer:
 
     def run(self) -> Status:
         """Outer layer: alternate group selection and group generation."""
+        if not len(self.pool):
+            # There is no risk at w = 0, so that it is optimal, and the gap is closed.
+            self.tracker.record(n_cuts=0, n_working=self.working.size, n_support=0)
+            return Status.CONVERGED
         while True:
             solution, status = self._select_groups()
             if status is not None:

@@ -158,7 +158,7 @@ class CutPool:
         """Drop the cuts beyond those with this share of the weight that proves the best bound."""
         order = np.argsort(-self._proving, kind="stable")
         total = np.cumsum(self._proving[order])
-        if total[-1] > 0.0:
+        if total.size and total[-1] > 0.0:
             n_heavy = int(np.searchsorted(total, share * total[-1])) + 1
             self.keep_cuts(np.sort(order[:n_heavy]))
 

@@ -130,6 +130,9 @@ class Bundle:
     def round(self) -> Status | None:
         """One round of the method; the reason to stop, or None."""
         clock = self.tracker.clock
+        if not len(self.pool):
+            # There is no risk at w = 0, so that it is optimal, and the gap is closed.
+            return self.tracker.record(n_cuts=0, n_working=self.working.size, n_support=0)
         with clock.part("master"):
             tol, start = self._master_accuracy(), self._master_start()
             solution = solve_master(self.pool.master, tol=tol, start=start)

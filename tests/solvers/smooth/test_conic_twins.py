@@ -57,14 +57,14 @@ def conic_optimum(
 
     ``||w_u||^2 <= s_u d_u`` for every unit, and the norm is the sum of the s.
     """
-    always = list(always)
+    always = list(always_features)
     groups = np.arange(X.shape[1]) if feature_groups is None else np.asarray(feature_groups)
-    if intercept:
+    if intercept_scaling:
         always.append(X.shape[1])
-        X = np.column_stack([X, np.full(y.size, intercept)])
+        X = np.column_stack([X, np.full(y.size, intercept_scaling)])
         groups = np.append(groups, groups.max() + 1)
     m = X.shape[1]
-    free = np.setdiff1d(np.arange(m), [*always, *excluded])
+    free = np.setdiff1d(np.arange(m), [*always, *excluded_features])
     units = [free[groups[free] == g] for g in np.unique(groups[free])]
     n_units = len(units)
     at_s, at_d = m + np.arange(n_units), m + n_units + np.arange(n_units)
@@ -81,8 +81,8 @@ def conic_optimum(
     bounds[rows, at_d], sides[rows], bounds[rows + n_units, at_d] = 1.0, 1.0, -1.0
     bounds[-1, at_d], sides[-1] = 1.0, budget
     blocks.append((bounds, sides, clarabel.NonnegativeConeT(sides.size)))
-    if len(excluded):
-        out = np.eye(size)[list(excluded)]
+    if len(excluded_features):
+        out = np.eye(size)[list(excluded_features)]
         blocks.append((out, np.zeros(len(out)), clarabel.ZeroConeT(len(out))))
     for u, unit in enumerate(units):
         cone = np.zeros((unit.size + 2, size))
@@ -225,5 +225,5 @@ def test_columns_and_weights(loss, columns, brute):
     expected = conic_optimum(brute.clarabel_solve, X, y, loss, 0.8, 2, weights=weights, **columns)
     arguments = {"loss": loss, "budget": 2, "C": 0.8, "sample_weight": weights, **columns}
     result = check_against(X, y, expected, **arguments)
-    assert np.all(result.w[columns.get("excluded", [])] == 0.0)
-    assert result.intercept == 0.0 or "intercept" in columns
+    assert np.all(result.w[columns.get("excluded_features", [])] == 0.0)
+    assert result.intercept == 0.0 or "intercept_scaling" in columns

@@ -5,22 +5,27 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from scoresieve.design import as_design
-from scoresieve.measures import Cut, get_measure
-from scoresieve.regularizers import BudgetNorm
+from scoresieve.measures import Cut
 from scoresieve.solvers.bundle.line_search import MAX_TRIALS, Trial, search_segment
-from scoresieve.solvers.problem import Problem
+from scoresieve.solvers.problem import make_problem
 
 NO_LINES = (np.zeros(0), np.zeros(0))
+F1 = {"measure": "f1"}
+KINDS = [
+    F1,
+    {"measure": "accuracy"},
+    {"measure": "prbep"},
+    {"measure": "roc_auc"},
+    {"loss": "hinge"},
+    {"loss": "logistic"},
+]
 
 
 class Segment:
     """``w + t dw`` for a problem, with what the line search asks for."""
 
-    def __init__(self, X, y, measure, budget, C, w, dw):
-        self.problem = Problem(
-            as_design(X), y, get_measure(measure), BudgetNorm(budget, X.shape[1]), C
-        )
+    def __init__(self, X, y, kind, budget, C, w, dw):
+        self.problem = make_problem(X, y, **kind, budget=budget, C=C)
         self.w, self.dw, self.scores, self.moves = w, dw, X @ w, X @ dw
         self.n_cuts_found = 0
 
@@ -29,16 +34,15 @@ class Segment:
 
     def find_cut(self, t):
         self.n_cuts_found += 1
-        return self.problem.cut(self.scores + t * self.moves)
+        return self.problem.risk.cut(self.scores + t * self.moves)
 
     def value(self, t):
         scores = self.scores + t * self.moves
-        risk = self.problem.measure.risk(self.problem.y, scores)
-        return self.half_norm(t) + self.problem.C * risk
+        return self.half_norm(t) + self.problem.C * self.problem.risk.value(scores)
 
     def search(self, tol=1e-9, lines=NO_LINES):
         return search_segment(
-            start=Trial(0.0, self.value(0.0), self.problem.cut(self.scores)),
+            start=Trial(0.0, self.value(0.0), self.problem.risk.cut(self.scores)),
             half_norm=self.half_norm,
             find_cut=self.find_cut,
             lines=lines,
@@ -50,32 +54,30 @@ class Segment:
 
 @pytest.fixture
 def segment(data):
-    def make(seed, measure="f1", C=1.0, size=1.0, budget=3):
+    def make(seed, kind=F1, C=1.0, size=1.0, budget=3):
         X, y = data(seed, n_samples=40)
         rng = np.random.default_rng(seed)
         w = 0.3 * rng.normal(size=10)
         towards = np.zeros(10)
         towards[:3] = size
-        return Segment(X, y, measure, budget, C, w, towards - w)
+        return Segment(X, y, kind, budget, C, w, towards - w)
 
     return make
 
 
 @pytest.mark.parametrize("C", [1.0, 100.0])
-@pytest.mark.parametrize("measure", ["f1", "accuracy", "prbep", "roc_auc"])
+@pytest.mark.parametrize("kind", KINDS, ids=str)
 @pytest.mark.parametrize("seed", range(3))
-def test_decrease_against_a_fine_grid(segment, seed, measure, C):
+def test_decrease_against_a_fine_grid(segment, seed, kind, C):
     """The norm's parabola is only a model here, so almost all of the decrease is enough."""
-    line = segment(seed, measure, C)
+    line = segment(seed, kind, C)
     trial = line.search()
     grid = np.array([line.value(t) for t in np.linspace(0.0, 1.0, 1001)])
     assert grid[0] - trial.value >= 0.99 * (grid[0] - grid.min())
     assert trial.value == pytest.approx(line.value(trial.t), rel=1e-12)
     assert 0.0 <= trial.t <= 1.0
     scores = line.scores + trial.t * line.moves
-    assert trial.cut.value(scores) == pytest.approx(
-        line.problem.measure.risk(line.problem.y, scores), abs=1e-9
-    )
+    assert trial.cut.value(scores) == pytest.approx(line.problem.risk.value(scores), abs=1e-9)
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -101,7 +103,7 @@ def test_goes_to_the_end_where_that_is_best(data):
     """From w to 0 with next to no risk: the norm falls all the way."""
     X, y = data(1)
     w = np.linspace(-1.0, 1.0, 10)
-    line = Segment(X, y, "f1", 3, 1e-12, w, -w)
+    line = Segment(X, y, F1, 3, 1e-12, w, -w)
     trial = line.search()
     assert trial.t == 1.0
     assert trial.value == pytest.approx(line.value(1.0))
@@ -112,7 +114,9 @@ def test_a_loose_tolerance_saves_trials(data):
     X, y = data(2, n_samples=60, noise=2.0)
     towards = np.zeros(10)
     towards[:3] = 5.0
-    lines = [Segment(X, y, "accuracy", 10, 1.0, np.zeros(10), towards) for _ in range(2)]
+    lines = [
+        Segment(X, y, {"measure": "accuracy"}, 10, 1.0, np.zeros(10), towards) for _ in range(2)
+    ]
     best, near = lines[0].search(tol=1e-9), lines[1].search(tol=5.0)
     assert lines[1].n_cuts_found < lines[0].n_cuts_found <= MAX_TRIALS
     assert best.value <= near.value <= best.value + 5.0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import re
+from dataclasses import replace
 
 import clarabel
 import numpy as np
@@ -11,12 +12,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.linalg import LinAlgError
-from scoresieve.solvers.interior_point import solve_interior_point
 
 from scoresieve.regularizers import BudgetNorm
-from scoresieve.solvers import interior_point
+from scoresieve.solvers.bundle import master as master_module
 from scoresieve.solvers.bundle.master import solve_master
-from scoresieve.solvers.bundle.scaled import MasterProblem, MasterSolution
+from scoresieve.solvers.bundle.scaled import MasterProblem
 from scoresieve.solvers.conic import solve_master_conic
 
 CHECKED = settings(derandomize=True, deadline=None, database=None, max_examples=60)
@@ -28,6 +28,13 @@ def random_master(seed, n_cuts=12, n_columns=9, budget=3, C=1.0, **sets):
     cuts = rng.normal(size=(n_cuts, n_columns)) + rng.normal(size=n_columns)
     losses = rng.uniform(0.1, 10.0, size=n_cuts)
     return MasterProblem(cuts, losses, C, BudgetNorm(budget, n_columns, **sets))
+
+
+def solve_structured(problem, tol=1e-6, **options):
+    """The structured method's own solution: it needed no other solver's help."""
+    solution = solve_master(problem, tol=tol, **options)
+    assert not solution.fell_back
+    return solution
 
 
 def assert_sound(problem, solution, rel=1e-10):
@@ -45,7 +52,7 @@ def assert_sound(problem, solution, rel=1e-10):
 
 def assert_agree(problem, tol=1e-8):
     """Both methods solve the problem, and each one's optimum is within the other's bounds."""
-    ours, conic = solve_interior_point(problem, tol=tol), solve_master_conic(problem)
+    ours, conic = solve_structured(problem, tol=tol), solve_master_conic(problem)
     assert_sound(problem, ours)
     assert_sound(problem, conic)
     assert ours.relative_gap <= tol
@@ -66,12 +73,17 @@ def masters(draw):
         draw(st.integers(0, 10**6)),
         n_cuts=draw(st.integers(1, 15)),
         n_columns=n_columns,
-        budget=draw(st.integers(1, n_columns + 1)),
         C=draw(st.sampled_from([0.01, 0.1, 1.0, 10.0, 100.0])),
+    )
+    # A column more, so that those at hand may all be excluded.
+    norm = BudgetNorm(
+        draw(st.integers(1, n_columns + 1)),
+        n_columns + 1,
         always_features=np.flatnonzero(status == 1),
         excluded_features=np.flatnonzero(status == 2),
-        groups=groups % n_columns if grouped else None,
+        feature_groups=np.append(groups % n_columns, n_columns) if grouped else None,
     )
+    problem = replace(problem, norm=norm.restrict(np.arange(n_columns)))
     zero_loss = draw(st.integers(0, problem.losses.size - 1))
     if draw(st.booleans()) and problem.losses.size > 1:
         problem.losses[zero_loss] = 0.0
@@ -90,10 +102,14 @@ def test_both_methods_agree(problem):
     "sets",
     [
         {},
-        {"always": [0, 8]},
-        {"excluded": [2]},
-        {"groups": [0, 0, 1, 1, 2, 2, 3, 3, 4]},
-        {"groups": [0, 0, 1, 1, 2, 2, 3, 3, 4], "always": [8], "excluded": [0, 1]},
+        {"always_features": [0, 8]},
+        {"excluded_features": [2]},
+        {"feature_groups": [0, 0, 1, 1, 2, 2, 3, 3, 4]},
+        {
+            "feature_groups": [0, 0, 1, 1, 2, 2, 3, 3, 4],
+            "always_features": [8],
+            "excluded_features": [0, 1],
+        },
     ],
     ids=["plain", "always", "excluded", "groups", "all"],
 )
@@ -165,7 +181,7 @@ def test_duplicate_cuts_change_nothing():
 
 @pytest.mark.parametrize(
     "sets",
-    [{}, {"always": [0]}, {"groups": [0, 0, 1, 1, 2, 2]}],
+    [{}, {"always_features": [0]}, {"feature_groups": [0, 0, 1, 1, 2, 2]}],
     ids=["plain", "always", "groups"],
 )
 @pytest.mark.parametrize("C", [0.1, 10.0])
@@ -180,7 +196,7 @@ def test_many_more_cuts_than_columns(repeats, C, sets):
 def test_the_same_problem_gives_the_same_bits():
     for n_cuts in (12, 200):
         problem = random_master(12, n_cuts=n_cuts, n_columns=20)
-        first, second = solve_interior_point(problem), solve_interior_point(problem)
+        first, second = solve_structured(problem), solve_structured(problem)
         np.testing.assert_array_equal(first.w, second.w)
         np.testing.assert_array_equal(first.alpha, second.alpha)
         assert (first.primal, first.dual, first.n_steps) == (
@@ -203,12 +219,12 @@ def test_all_columns_always_in():
 
 def test_a_warm_start_does_not_move_the_optimum():
     problem = random_master(9, n_cuts=30, n_columns=20, C=2.0)
-    cold = solve_interior_point(problem, tol=1e-8)
-    warm = solve_interior_point(problem, tol=1e-8, start=cold.alpha)
+    cold = solve_structured(problem, tol=1e-8)
+    warm = solve_structured(problem, tol=1e-8, start=cold.alpha)
     assert warm.primal == pytest.approx(cold.primal, rel=2e-8)
     skewed = np.zeros(30)
     skewed[0] = 2.0
-    assert solve_interior_point(problem, tol=1e-8, start=skewed).relative_gap <= 1e-8
+    assert solve_structured(problem, tol=1e-8, start=skewed).relative_gap <= 1e-8
 
 
 def test_feasible_clips_and_shrinks():
@@ -217,24 +233,26 @@ def test_feasible_clips_and_shrinks():
     assert problem.feasible(np.array([0.5, 0.0, 1.0])) == pytest.approx([0.5, 0.0, 1.0])
 
 
-def failing(problem, *, tol, start=None):
+def failing(system, start, **_):
     raise LinAlgError("not positive definite")
 
 
-def inaccurate(problem, *, tol, start=None):
-    w, alpha = np.zeros(problem.cuts.shape[1]), np.zeros(problem.losses.size)
-    return MasterSolution(w, alpha, problem.primal(w), 0.0, 7)
+def inaccurate(system, start, **_):
+    system.observe(start)
+    return 7
 
 
 @pytest.mark.parametrize(
     ("broken", "reason"),
-    [(failing, "not positive definite"), (inaccurate, r"relative gap 1\.0e\+00 after 7 steps")],
+    [
+        (failing, "not positive definite"),
+        (inaccurate, r"relative gap \d\.\de[+-]\d\d after 7 steps"),
+    ],
 )
 def test_the_conic_solver_takes_over_and_says_so(monkeypatch, caplog, broken, reason):
     problem = random_master(2)
-    expected = solve_master(problem, tol=1e-8)
-    assert not expected.fell_back
-    monkeypatch.setattr(interior_point, "solve_interior_point", broken)
+    expected = solve_structured(problem, tol=1e-8)
+    monkeypatch.setattr(master_module, "predictor_corrector", broken)
     with caplog.at_level(logging.WARNING, logger="scoresieve"):
         solution = solve_master(problem, tol=1e-8)
     assert solution.fell_back
@@ -246,11 +264,34 @@ def test_the_conic_solver_takes_over_and_says_so(monkeypatch, caplog, broken, re
     assert re.search(reason, record.message)
 
 
+def test_another_scale_of_alpha_is_tried_before_another_solver(monkeypatch):
+    """A start in other units, which a failure of the first one leaves unharmed."""
+    problem, calls = random_master(2, C=100.0), []
+
+    def fails_once(system, start, **options):
+        calls.append(system)
+        if len(calls) == 1:
+            raise LinAlgError("not positive definite")
+        return working(system, start, **options)
+
+    working = master_module.predictor_corrector
+    monkeypatch.setattr(master_module, "predictor_corrector", fails_once)
+    solution = solve_structured(problem, tol=1e-8)
+    assert len(calls) == 2
+    assert solution.relative_gap <= 1e-8
+
+
 def test_the_better_of_two_inaccurate_solutions_is_kept(monkeypatch):
     """A tolerance that neither method reaches: the structured one's solution is the better."""
     problem = random_master(2)
-    best = solve_interior_point(problem, tol=1e-12)
-    monkeypatch.setattr(interior_point, "solve_interior_point", lambda *_, **__: best)
+    best = solve_structured(problem, tol=1e-12)
+
+    def less_far(system, start, **options):
+        return working(system, start, **options | {"tol": 1e-12})
+
+    working = master_module.predictor_corrector
+    monkeypatch.setattr(master_module, "predictor_corrector", less_far)
     solution = solve_master(problem, tol=1e-17)
     assert solution.fell_back
+    assert solution.relative_gap <= best.relative_gap
     assert solution.relative_gap <= solve_master_conic(problem).relative_gap

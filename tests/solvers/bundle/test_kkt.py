@@ -5,8 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from numpy.linalg import LinAlgError
-from scoresieve.solvers.newton_system import NewtonSystem
-from scoresieve.solvers.scaled_master import Evaluation, Point, ScaledMaster
 
 from scoresieve.regularizers import BudgetNorm
 from scoresieve.solvers.bundle.factor import (
@@ -15,10 +13,12 @@ from scoresieve.solvers.bundle.factor import (
     _cholesky,
     choose_factor,
 )
-from scoresieve.solvers.bundle.scaled import MasterProblem
+from scoresieve.solvers.bundle.kkt import MasterKKT
+from scoresieve.solvers.bundle.scaled import Evaluation, MasterProblem, ScaledMaster
+from scoresieve.solvers.interior.predictor_corrector import Iterate
 
-GROUPS = {"groups": [0, 0, 1, 1, 2, 2, 3]}
-SETS = {"plain": {}, "always": {"always": [0, 3]}, "groups": GROUPS}
+GROUPS = {"feature_groups": [0, 0, 1, 1, 2, 2, 3]}
+SETS = {"plain": {}, "always": {"always_features": [0, 3]}, "groups": GROUPS}
 
 
 def scaled_master(seed, n_cuts=20, sets=None, n_columns=7, budget=2, alpha_scale=0.7):
@@ -38,7 +38,7 @@ def interior_state(data, seed, spread=1.0):
     x = np.concatenate([alpha, [data.cap - alpha.sum()], d, 1.0 - d])
     z = rng.uniform(0.1, 1.0, size=x.size)
     z[: data.n_cuts] = 10 ** rng.uniform(-spread, 0.0, size=data.n_cuts)
-    return Evaluation(data, Point(np.array([x, z]), float(rng.uniform())))
+    return Evaluation(data, Iterate(np.array([x, z]), rng.uniform(size=1)))
 
 
 def dense_matrix(data, state, theta, D):
@@ -113,10 +113,10 @@ def test_the_mixed_factor_keeps_tiny_diagonal_entries():
         (180, 7, {}, MixedFactor),
         (191, 120, {}, DirectFactor),
         (192, 120, {}, MixedFactor),
-        (191, 120, {"always": [0, 3]}, DirectFactor),
-        (192, 120, {"always": [0, 3]}, MixedFactor),
-        (192, 120, {"groups": np.arange(120) // 2}, DirectFactor),
-        (288, 120, {"groups": np.arange(120) // 2}, MixedFactor),
+        (191, 120, {"always_features": [0, 3]}, DirectFactor),
+        (192, 120, {"always_features": [0, 3]}, MixedFactor),
+        (192, 120, {"feature_groups": np.arange(120) // 2}, DirectFactor),
+        (288, 120, {"feature_groups": np.arange(120) // 2}, MixedFactor),
         (300, 2, {}, MixedFactor),
     ],
 )
@@ -137,6 +137,12 @@ def test_a_ridge_is_added_only_where_needed():
         _cholesky(lambda: -np.eye(2, order="F"))
 
 
+def observed(data, state):
+    system = MasterKKT(data)
+    system.observe(state.point)
+    return system
+
+
 def conditions(data, point):
     """Left sides of the optimality conditions, which a Newton step makes zero."""
     n_cuts, n_units = data.n_cuts, data.n_units
@@ -150,7 +156,7 @@ def conditions(data, point):
     return np.concatenate(
         [
             outputs - data.q + z[n_cuts] - z[:n_cuts],
-            0.5 * strengths - point.level + u - v,
+            0.5 * strengths - point.free[0] + u - v,
             [d.sum() - data.budget, alpha.sum() + x[n_cuts] - data.cap],
             d + x[n_cuts + 1 + n_units :] - 1.0,
             x * z,
@@ -164,8 +170,9 @@ def test_the_affine_step_solves_the_linearised_conditions(n_cuts, sets):
     """A central difference along the step is exact for quadratic conditions, up to rounding."""
     data = scaled_master(1, n_cuts, sets)
     state = interior_state(data, 4)
-    step = NewtonSystem(data).linearise(state)
-    assert step.c == pytest.approx(data.A.T @ step.values[0][:n_cuts])
+    system = observed(data, state)
+    step = system.linearise()
+    assert system._affine_c == pytest.approx(data.A.T @ step.values[0][:n_cuts])
     ahead = conditions(data, state.point.moved(step, 1.0))
     behind = conditions(data, state.point.moved(step, -1.0))
     here = conditions(data, state.point)
@@ -179,8 +186,8 @@ def test_the_corrected_step_takes_the_second_order_terms(weight, sets):
     n_cuts, target = 12, 0.02
     data = scaled_master(2, n_cuts, sets)
     state = interior_state(data, 5)
-    system = NewtonSystem(data)
-    affine = system.linearise(state)
+    system = observed(data, state)
+    affine = system.linearise()
     step = system.corrected(target, affine, weight)
     here = conditions(data, state.point)
 
@@ -198,18 +205,10 @@ def test_the_corrected_step_takes_the_second_order_terms(weight, sets):
 def test_a_system_may_be_used_at_one_point_after_another():
     """Nothing of an earlier point is left in the memory that the system keeps."""
     for n_cuts in (5, 200):
-        data = scaled_master(6, n_cuts, {"always": [1]})
+        data = scaled_master(6, n_cuts, {"always_features": [1]})
         first, second = interior_state(data, 1), interior_state(data, 2)
-        used, fresh = NewtonSystem(data), NewtonSystem(data)
-        used.corrected(0.1, used.linearise(first))
-        steps = [system.corrected(0.1, system.linearise(second)) for system in (used, fresh)]
+        used, fresh = observed(data, first), observed(data, second)
+        used.corrected(0.1, used.linearise(), 1.0)
+        used.observe(second.point)
+        steps = [system.corrected(0.1, system.linearise(), 1.0) for system in (used, fresh)]
         np.testing.assert_array_equal(steps[0].values, steps[1].values)
-
-
-def test_the_longest_step_ends_at_a_bound():
-    point = Point(np.array([[1.0, 2.0], [3.0, 4.0]]), 0.0)
-    towards = Point(np.array([[-4.0, 1.0], [-6.0, 0.0]]), 0.0)
-    assert point.longest_step(towards) == 0.25
-    assert point.moved(towards, 0.25).values.min() == 0.0
-    assert point.longest_step(Point(np.array([[-0.5, 1.0], [-3.0, 0.0]]), 0.0)) == 1.0
-    assert np.isnan(point.longest_step(Point(np.array([[np.nan, 1.0], [-9.0, 0.0]]), 0.0)))

@@ -8,11 +8,14 @@ from dataclasses import replace
 import clarabel
 import numpy as np
 import pytest
-from numpy.testing import assert_array_equal
+from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.svm import LinearSVC
 
 from scoresieve import Status, solve
-from scoresieve.solvers import interior_point
+from scoresieve.solvers.bundle import master, rounds
+from scoresieve.solvers.bundle.rounds import run_bundle
+from scoresieve.solvers.limits import Limits, Tracker
+from scoresieve.solvers.problem import make_problem
 
 
 def without_time(history):
@@ -30,8 +33,8 @@ def test_gap_is_certified_for_every_measure_and_column_set(data, certified, meas
     assert check.primal == pytest.approx(result.primal, rel=1e-9)
     assert check.dual == pytest.approx(result.dual, rel=1e-9)
     assert_array_equal(result.support, np.flatnonzero(result.w))
-    assert np.all(result.w[columns.get("excluded", [])] == 0.0)
-    assert result.intercept == 0.0 or "intercept" in columns
+    assert np.all(result.w[columns.get("excluded_features", [])] == 0.0)
+    assert result.intercept == 0.0 or "intercept_scaling" in columns
 
 
 def test_optimum_equals_the_enumeration_of_all_labellings(data, brute, measure, columns):
@@ -44,8 +47,8 @@ def test_optimum_equals_the_enumeration_of_all_labellings(data, brute, measure, 
     assert result.primal >= expected * (1 - 1e-7)
     assert result.primal - result.dual <= 1e-5 * result.primal
     w = result.w
-    if "intercept" in columns:
-        w = np.append(w, result.intercept / columns["intercept"])
+    if "intercept_scaling" in columns:
+        w = np.append(w, result.intercept / columns["intercept_scaling"])
     true = brute.objective(cuts, losses, w, 2.0, 2, **sets)
     assert result.primal == pytest.approx(true, rel=1e-9)
 
@@ -69,7 +72,7 @@ def test_bounds_never_get_worse(data, measure):
 @pytest.mark.parametrize("measure", ["f1", "average_precision"])
 def test_identical_inputs_give_identical_bits(data, measure):
     X, y = data(2, n_samples=50, n_features=30)
-    arguments = {"measure": measure, "budget": 4, "C": 2.0, "tol": 1e-3, "intercept": 1.0}
+    arguments = {"measure": measure, "budget": 4, "C": 2.0, "tol": 1e-3, "intercept_scaling": 1.0}
     first, second = solve(X, y, **arguments), solve(X.copy(), y.copy(), **arguments)
     assert_array_equal(first.w, second.w)
     assert (first.intercept, first.primal, first.dual) == (
@@ -165,10 +168,10 @@ def test_fallbacks_are_counted_and_leave_the_optimum(data, monkeypatch, caplog):
     arguments = {"measure": "f1", "budget": 3, "C": 1.0, "tol": 1e-3}
     expected = solve(X, y, **arguments)
 
-    def broken(problem, **_):
+    def broken(system, start, **_):
         raise np.linalg.LinAlgError("not positive definite")
 
-    monkeypatch.setattr(interior_point, "solve_interior_point", broken)
+    monkeypatch.setattr(master, "predictor_corrector", broken)
     result = solve(X, y, **arguments)
     assert expected.n_fallbacks == 0
     assert result.n_fallbacks == result.n_iter == len(caplog.records)
@@ -180,23 +183,103 @@ def test_fallbacks_are_counted_and_leave_the_optimum(data, monkeypatch, caplog):
 def test_a_master_that_nobody_can_solve_ends_the_run(data, certified, monkeypatch, caplog):
     """The bounds found so far come back with a status that says so, not an exception."""
     X, y = data(6)
-    rounds = []
+    systems = []
 
-    def breaks_later(problem, **options):
-        rounds.append(problem)
-        if len(rounds) > 3:
+    def breaks_later(system, start, **options):
+        systems.append(system)
+        if len(systems) > 3:
             raise np.linalg.LinAlgError("singular")
-        return working(problem, **options)
+        return working(system, start, **options)
 
     def refuses(problem, **_):
         raise np.linalg.LinAlgError("DualInfeasible")
 
-    working = interior_point.solve_interior_point
-    monkeypatch.setattr(interior_point, "solve_interior_point", breaks_later)
-    monkeypatch.setattr("scoresieve.solvers.conic.solve_master_conic", refuses)
+    working = master.predictor_corrector
+    monkeypatch.setattr(master, "predictor_corrector", breaks_later)
+    monkeypatch.setattr(master, "solve_master_conic", refuses)
     result = solve(X, y, measure="f1", budget=3, tol=1e-6)
     assert result.status is Status.STALLED
     assert result.n_iter == 3
     assert "cannot go on: DualInfeasible" in caplog.text
     check = certified(X, y, result, measure="f1", budget=3, C=1.0)
     assert (check.primal, check.dual) == pytest.approx((result.primal, result.dual))
+
+
+class TestHandingOver:
+    """What the bundle of one budget leaves to that of the next."""
+
+    @pytest.fixture
+    def problem(self, data):
+        X, y = data(8, n_features=30)
+        return make_problem(
+            X, y, measure="f1", budget=3, C=1.0, intercept_scaling=1.0, always_features=[4]
+        )
+
+    def ended(self, problem, max_iter=5):
+        return run_bundle(
+            problem, Tracker(Limits(1e-6, max_iter), problem.risk.no_dual_point()), None
+        )
+
+    def test_the_largest_units_and_those_always_in(self, data, problem, monkeypatch):
+        X, y = data(8, n_features=30)
+        monkeypatch.setattr(rounds, "UNITS_PER_BUDGET", 2)
+        monkeypatch.setattr(rounds, "MORE_UNITS", 1)
+        bundle = self.ended(problem)
+        bundle.pool.add_columns(np.arange(30))
+        w = np.zeros(31)
+        w[[0, 7, 12, 13, 20, 25, 29]] = [0.01, 0.1, 5.0, -6.0, 7.0, 8.0, 0.2]
+        smaller = problem.with_budget(2)
+        before = bundle.pool.proving_cuts()
+        warm = bundle.hand_over(smaller, w)
+        pool, working = warm.memory, warm.memory.working
+        assert pool is bundle.pool
+        assert_array_equal(np.sort(working.columns[2:]), [12, 13, 20, 25, 29])
+        assert_array_equal(working.columns[:2], [4, 30])
+        assert_array_equal(warm.columns, working.columns)
+        assert_array_equal(warm.w, w[working.columns])
+        values = np.column_stack([X, np.ones(y.size)])[:, working.columns]
+        heavy = pool.proving_cuts()
+        assert 0 < heavy.alpha.size == len(pool) <= before.alpha.size
+        assert heavy.alpha.sum() >= rounds.SHARE_OF_CUTS * before.alpha.sum() * (1 - 1e-12)
+        for row, packed in zip(pool.matrix, heavy.cuts, strict=True):
+            assert_allclose(row, values.T @ problem.risk.unpack(packed), atol=1e-12)
+        assert_allclose(working.block.scores(np.arange(7.0)), values @ np.arange(7.0))
+        assert (working.norm.n_columns, working.norm.budget) == (7, 2)
+        assert_array_equal(working.norm.always, [0, 1])
+
+    def test_nothing_is_left_out_where_there_is_nothing_to_choose_by(self, problem, monkeypatch):
+        monkeypatch.setattr(rounds, "UNITS_PER_BUDGET", 2)
+        monkeypatch.setattr(rounds, "MORE_UNITS", 1)
+        bundle = self.ended(problem)
+        bundle.pool.add_columns(np.arange(30))
+        warm = bundle.hand_over(problem.with_budget(2), np.zeros(31))
+        assert warm.columns.size == 31
+
+    @pytest.mark.parametrize("kind", [{"measure": "f1"}, {"loss": "hinge"}], ids=str)
+    def test_a_run_from_there_starts_better_and_ends_at_the_same_optimum(self, data, kind):
+        X, y = data(9, n_samples=60, n_features=40)
+        problem = make_problem(X, y, **kind, budget=8, C=0.1)
+        smaller = problem.with_budget(3)
+        first = self.ended(problem, max_iter=200)
+        warm = first.hand_over(smaller, first.working.scattered(first.best.w))
+        trackers = [Tracker(Limits(1e-4, 500), problem.risk.no_dual_point()) for _ in range(2)]
+        run_bundle(smaller, trackers[0], warm)
+        run_bundle(smaller, trackers[1], None)
+        again, cold = trackers
+        assert max(again.gap, cold.gap) <= 1e-4
+        assert max(again.dual, cold.dual) <= min(again.primal, cold.primal) * (1 + 1e-12)
+        assert again.history[0].primal < cold.history[0].primal
+        assert len(again.history) < len(cold.history)
+
+
+@pytest.mark.parametrize("loss", ["hinge", "logistic", "squared", "epsilon_insensitive", "huber"])
+def test_the_bundle_minimises_every_convex_loss(data, certified, loss):
+    """With it asked for by name, also where the smooth engine would be the quicker one."""
+    X, y = data(4)
+    arguments = {"loss": loss, "budget": 3, "C": 0.5, "intercept_scaling": 1.0}
+    result = solve(X, y, tol=1e-4, solver="bundle", **arguments)
+    usual = solve(X, y, tol=1e-4, **arguments)
+    assert result.history[-1].n_cuts > 0
+    assert result.status is usual.status is Status.CONVERGED
+    assert certified(X, y, result, **arguments).gap <= 1e-4
+    assert max(result.dual, usual.dual) <= min(result.primal, usual.primal) * (1 + 1e-12)

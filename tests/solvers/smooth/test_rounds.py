@@ -1,4 +1,4 @@
-"""``solve_loss``: known optima, certified gaps, conic twins, and the same bits every time."""
+"""Losses: known optima, certified gaps, monotone bounds, and the same bits every time."""
 
 from __future__ import annotations
 
@@ -8,11 +8,10 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
-from scoresieve.solvers.loss_api import solve_loss_problem
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.svm import LinearSVC, LinearSVR
 
-from scoresieve import Status, certify
+from scoresieve import Status, solve
 from scoresieve.losses import (
     EpsilonInsensitive,
     Hinge,
@@ -22,9 +21,11 @@ from scoresieve.losses import (
     Squared,
     SquaredHinge,
 )
-from scoresieve.solvers.limits import Limits
+from scoresieve.solvers.limits import Limits, Tracker
 from scoresieve.solvers.problem import make_problem
 from scoresieve.solvers.smooth import restricted
+from scoresieve.solvers.smooth.rounds import run_smooth
+from scoresieve.solvers.solve import solve_problem
 from scoresieve.solvers.working import WarmStart
 
 SMOOTH = [SquaredHinge(), Logistic(), HuberHinge(), HuberHinge(0.05), Squared(), Huber(0.5)]
@@ -41,10 +42,6 @@ def make(loss, seed=0, n_samples=60, n_features=30, noise=1.0):
     if loss.task == "classification":
         return X, np.where(values > 0.3, 1.0, -1.0)
     return X, values + 0.5 + 8.0 * (rng.random(n_samples) < 0.05)
-
-
-def certified(X, y, result, **arguments):
-    return certify(X, y, result.w, result.dual_point, intercept=result.intercept, **arguments)
 
 
 @pytest.fixture(params=["interior", "newton"])
@@ -137,11 +134,11 @@ class TestPeers:
 @smooth_losses
 @pytest.mark.parametrize("C", [1e-3, 1.0, 1e3])
 @pytest.mark.parametrize("scale", [0.0, 1.0])
-def test_any_C_and_any_scale_of_columns(loss, C, scale):
+def test_any_C_and_any_scale_of_columns(loss, C, scale, certified):
     """Columns whose sizes differ by orders of magnitude are no obstacle."""
     X, y = make(loss, n_samples=50, n_features=120)
     X = X * 10.0 ** (scale * np.random.default_rng(2).normal(size=120))
-    arguments = {"loss": loss, "budget": 5, "C": C, "intercept": 1.0}
+    arguments = {"loss": loss, "budget": 5, "C": C, "intercept_scaling": 1.0}
     result = solve(X, y, tol=1e-4, **arguments)
     assert result.status is Status.CONVERGED
     assert certified(X, y, result, **arguments).gap <= 1e-4
@@ -164,7 +161,7 @@ def test_bounds_never_get_worse(loss):
 @every_loss
 def test_identical_inputs_give_identical_bits(loss):
     X, y = make(loss, n_features=200)
-    arguments = {"loss": loss, "budget": 4, "C": 2.0, "intercept": 1.0}
+    arguments = {"loss": loss, "budget": 4, "C": 2.0, "intercept_scaling": 1.0}
     first, second = solve(X, y, **arguments), solve(X.copy(), y.copy(), **arguments)
     assert_array_equal(first.w, second.w)
     assert (first.intercept, first.primal, first.dual) == (
@@ -201,13 +198,14 @@ def test_a_weight_is_a_repetition(loss, method):
 
 @smooth_losses
 def test_planted_features_are_found_and_no_dust_is_left(loss, method):
-    """A coarse solution has as many features as one to the last digits."""
+    """A coarse solution has no more features than one to the last digits, and hardly fewer."""
     X, y = make(loss, n_samples=300, n_features=200, noise=0.1)
-    arguments = {"loss": loss, "budget": 3, "C": 1.0, "intercept": 1.0}
+    arguments = {"loss": loss, "budget": 3, "C": 1.0, "intercept_scaling": 1.0}
     result = solve(X, y, tol=0.01, **arguments)
     assert_array_equal(np.sort(np.argsort(-np.abs(result.w))[:3]), [0, 1, 2])
-    exact = solve(X, y, tol=1e-7, **arguments)
-    assert 0.9 * exact.support.size <= result.support.size <= 1.05 * exact.support.size
+    finer, exact = (solve(X, y, tol=tol, **arguments) for tol in (1e-3, 1e-7))
+    assert 0.75 * exact.support.size <= result.support.size <= 1.05 * exact.support.size
+    assert 0.9 * exact.support.size <= finer.support.size <= 1.05 * exact.support.size
     assert_array_equal(result.support, np.flatnonzero(result.w))
 
 
@@ -255,40 +253,13 @@ class TestLimits:
         assert abs(result.gap) < 1e-8
 
 
-class TestZeroModel:
-    @smooth_losses
-    @pytest.mark.parametrize("intercept", [0.0, 1.0])
-    def test_smallest_C(self, loss, intercept):
-        X, y = make(loss)
-        arguments = {"loss": loss, "budget": 3, "intercept": intercept, "tol": 0.05}
-        result = solve(X, y, C=1e-8, **arguments)
-        assert result.status is Status.ZERO_MODEL
-        assert result.support.size == 0
-        assert 1e-8 < result.smallest_C < 10.0
-        assert solve(X, y, C=result.smallest_C, **arguments).support.size > 0
-        assert solve(X, y, C=result.smallest_C / 1.2, **arguments).support.size == 0
-
-    def test_columns_that_tell_nothing(self):
-        X, y = np.ones((20, 3)), np.tile([1.0, -1.0], 10)
-        result = solve(X, y, loss="logistic", budget=1)
-        assert result.status is Status.ZERO_MODEL
-        assert result.smallest_C == np.inf
-
-    def test_targets_of_zero(self):
-        X, _ = make(Squared())
-        result = solve(X, np.zeros(60), loss="squared", budget=1)
-        assert (result.status, result.primal, result.gap) == (Status.ZERO_MODEL, 0.0, 0.0)
-
-
 class TestWarmStart:
     def test_the_optimum_is_the_same_and_the_rounds_are_fewer(self):
         X, y = make(SquaredHinge(), n_samples=100, n_features=800)
         limits = Limits(1e-4, 100)
         problem = make_problem(X, y, loss="squared_hinge", budget=10, C=1.0)
-        cold = solve_loss_problem(problem, limits)
-        warm = solve_loss_problem(
-            problem, limits, warm=WarmStart(cold.support, cold.w[cold.support])
-        )
+        cold = solve_problem(problem, limits)
+        warm = solve_problem(problem, limits, warm=WarmStart(cold.support, cold.w[cold.support]))
         assert warm.primal == pytest.approx(cold.primal, rel=2e-4)
         assert warm.n_iter < cold.n_iter
 
@@ -296,64 +267,35 @@ class TestWarmStart:
         X, y = make(Squared())
         problem = make_problem(X, y, loss="squared", budget=3, C=1.0, intercept_scaling=1.0)
         start = WarmStart(np.array([5, 30]), np.array([1e6, -1e6]))
-        warm = solve_loss_problem(problem, Limits(1e-5, 100), intercept_scaling=1.0, warm=start)
-        cold = solve_loss_problem(problem, Limits(1e-5, 100), intercept_scaling=1.0)
+        warm = solve_problem(problem, Limits(1e-5, 100), warm=start)
+        cold = solve_problem(problem, Limits(1e-5, 100))
         assert warm.primal == pytest.approx(cold.primal, rel=2e-5)
 
 
-class TestRefusals:
-    @pytest.mark.parametrize(
-        ("changes", "message"),
-        [
-            ({"loss": "nope"}, "unknown loss 'nope'"),
-            ({"C": -1.0}, "C must be a positive"),
-            ({"budget": 0}, "budget must be an integer of at least 1"),
-            ({"tol": 0.0}, "tol must be a positive"),
-            ({"intercept": -1.0}, "intercept must be 0 or a positive"),
-            ({"always": [30]}, "always holds 30"),
-            ({"sample_weight": np.ones(3)}, "sample_weight has 3 weights, but y has 60"),
-            ({"sample_weight": -np.ones(60)}, r"sample_weight\[0\] is -1"),
-            ({"sample_weight": np.zeros(60)}, "sample_weight is zero for all rows"),
-            ({"y": np.full(60, np.nan)}, "y contains NaN or infinity"),
-            ({"y": np.full(60, 1e100)}, "y is too large"),
-            ({"y": np.ones((60, 2))}, "y must be 1-D"),
-            ({"y": np.ones(59)}, "y has 59 targets and X has 60 rows"),
-            ({"y": np.array(["a"] * 60)}, "y must hold real numbers"),
-            ({"y": np.array(["a"] * 60, dtype=object)}, "y must hold real numbers"),
-            ({"X": np.full((60, 30), np.inf)}, "X contains infinity"),
-        ],
-    )
-    def test_regression(self, changes, message):
-        X, y = make(Squared())
-        arguments = {"X": X, "y": y, "loss": "squared", "budget": 3} | changes
-        with pytest.raises(ValueError, match=message):
-            solve(arguments.pop("X"), arguments.pop("y"), **arguments)
+@smooth_losses
+@pytest.mark.parametrize("factor", [1e-30, 1e30])
+def test_odd_scales_of_X_end_with_a_certificate(loss, factor, certified):
+    X, y = make(loss)
+    result = solve(X * factor, y, loss=loss, budget=3, C=1.0, max_iter=3)
+    check = certified(X * factor, y, result, loss=loss, budget=3, C=1.0)
+    assert np.all(np.isfinite(result.w))
+    assert 0.0 <= check.dual <= check.primal * (1 + 1e-9)
 
-    def test_classification(self):
-        X, y = make(Logistic())
-        with pytest.raises(ValueError, match="y must hold -1/\\+1 or 0/1"):
-            solve(X, make(Squared())[1], loss="logistic", budget=3)
-        with pytest.raises(ValueError, match="y has one class only"):
-            solve(X, np.ones(60), loss="logistic", budget=3)
-        with pytest.raises(ValueError, match="sample_weight is zero for all positives"):
-            solve(X, y, loss="logistic", budget=3, sample_weight=(y < 0).astype(float))
 
-    def test_labels_of_zero_and_one(self):
-        X, y = make(Logistic())
-        first = solve(X, y, loss="logistic", budget=3)
-        second = solve(X, y > 0, loss="logistic", budget=3)
-        assert_array_equal(first.w, second.w)
-
-    def test_a_budget_of_more_than_all_columns_warns(self):
-        X, y = make(Squared())
-        with pytest.warns(UserWarning, match="budget=31 is more than the 30 columns"):
-            solve(X, y, loss="squared", budget=31)
-
-    @smooth_losses
-    @pytest.mark.parametrize("factor", [1e-30, 1e30])
-    def test_odd_scales_of_X_end_with_a_certificate(self, loss, factor):
-        X, y = make(loss)
-        result = solve(X * factor, y, loss=loss, budget=3, C=1.0, max_iter=3)
-        check = certified(X * factor, y, result, loss=loss, budget=3, C=1.0)
-        assert np.all(np.isfinite(result.w))
-        assert 0.0 <= check.dual <= check.primal * (1 + 1e-9)
+@smooth_losses
+def test_what_is_handed_over(loss):
+    """The columns with a weight; and the dual side is that of the best point itself."""
+    X, y = make(loss, n_features=80)
+    problem = make_problem(X, y, loss=loss, budget=4, C=1.0, intercept_scaling=1.0)
+    ended = run_smooth(problem, Tracker(Limits(1e-4, 100), problem.risk.no_dual_point()))
+    assert ended.status is Status.CONVERGED
+    w = ended.working.scattered(ended.best.w)
+    warm = ended.hand_over(problem.with_budget(2), w)
+    assert_array_equal(warm.columns, np.flatnonzero(w))
+    assert_array_equal(warm.w, w[warm.columns])
+    point, v = ended.dual_side()
+    assert_array_equal(point.slopes, problem.risk.slopes(ended.best.scores))
+    assert_array_equal(v, problem.risk.vector(point.slopes, 1.0))
+    tracker = Tracker(Limits(1e-4, 100), problem.risk.no_dual_point())
+    run_smooth(problem, tracker, warm)
+    assert tracker.history[0].gap <= 1e-2

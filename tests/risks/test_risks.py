@@ -1,0 +1,489 @@
+"""What every risk promises the solvers: cuts below it, dual points that prove, refusals."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy.optimize import minimize_scalar
+
+from scoresieve.losses import (
+    EpsilonInsensitive,
+    Hinge,
+    Huber,
+    HuberHinge,
+    Logistic,
+    Squared,
+    SquaredHinge,
+    get_loss,
+)
+from scoresieve.measures import Contingency, Cut, get_measure
+from scoresieve.risks import CutWeights, DualPoint, LossRisk, MeasureRisk, Slopes
+from scoresieve.solvers.bundle.rounds import run_bundle
+from scoresieve.solvers.limits import Limits, Tracker
+from scoresieve.solvers.problem import make_problem
+
+CHECKED = settings(derandomize=True, deadline=None, database=None, max_examples=60)
+
+N = 13  # no multiple of eight
+RNG = np.random.default_rng(0)
+LABELS = np.where(np.arange(N) % 3 == 0, 1.0, -1.0)
+TARGETS = RNG.normal(size=N).round(1)
+WEIGHTS = RNG.uniform(0.2, 3.0, size=N)
+WEIGHTS[[2, 6]] = 0.0
+
+MEASURES = [
+    get_measure(name)
+    for name in (
+        "f1",
+        "f2",
+        "accuracy",
+        "balanced_accuracy",
+        "jaccard",
+        "prec@4",
+        "rec@4",
+        "rec@2p",
+        "prbep",
+        "precision@recall>=0.6",
+        "roc_auc",
+        "average_precision",
+    )
+] + [Contingency(lambda tp, fp, fn, tn: np.sqrt(tp / (tp + fn) * tn / (tn + fp)), name="g_mean")]
+LOSSES = [
+    Hinge(),
+    SquaredHinge(),
+    Logistic(),
+    HuberHinge(),
+    HuberHinge(0.3),
+    Squared(),
+    EpsilonInsensitive(),
+    EpsilonInsensitive(0.0),
+    Huber(),
+    Huber(0.2),
+]
+
+
+def every_risk():
+    """Each measure and each loss, with weights as well where it takes them."""
+    for measure in MEASURES:
+        yield measure.name, MeasureRisk(measure, LABELS)
+        if measure.takes_weights:
+            yield f"{measure.name}, weighted", MeasureRisk(measure, LABELS, WEIGHTS)
+    for loss in LOSSES:
+        y = TARGETS if loss.task == "regression" else LABELS
+        yield repr(loss), LossRisk(loss, y)
+        yield f"{loss!r}, weighted", LossRisk(loss, y, WEIGHTS)
+
+
+RISKS = dict(every_risk())
+every = pytest.mark.parametrize("risk", RISKS.values(), ids=RISKS)
+measures = pytest.mark.parametrize(
+    "risk", [pytest.param(r, id=n) for n, r in RISKS.items() if isinstance(r, MeasureRisk)]
+)
+losses = pytest.mark.parametrize(
+    "risk", [pytest.param(r, id=n) for n, r in RISKS.items() if isinstance(r, LossRisk)]
+)
+
+
+def some_scores(n_random=15, seed=1):
+    """Nothing, constants, ties, and numbers of several sizes."""
+    rng = np.random.default_rng(seed)
+    yield np.zeros(N)
+    yield np.full(N, 1e-3)
+    yield np.full(N, -2.0)
+    yield 3.0 * LABELS
+    yield rng.integers(-2, 3, size=N).astype(float)
+    for size in rng.choice([0.1, 1.0, 10.0], size=n_random):
+        yield size * rng.normal(size=N)
+
+
+def some_cuts(risk, count=6, seed=2):
+    """Different cuts, none of them zero, with their packed form."""
+    rng = np.random.default_rng(seed)
+    cuts = {}
+    while len(cuts) < count:
+        cut = risk.cut(rng.normal(size=N))
+        if np.any(cut.delta):
+            cuts[cut.delta.tobytes()] = cut
+    cuts = list(cuts.values())
+    return cuts, np.array([risk.pack(cut.delta) for cut in cuts])
+
+
+def some_point(risk, C, share=1.0, seed=3):
+    """A feasible dual point of weighted cuts, its v and the cuts' own gain."""
+    cuts, packed = some_cuts(risk)
+    alpha = share * C * np.random.default_rng(seed).dirichlet(np.ones(len(cuts)))
+    v = sum(weight * cut.delta for weight, cut in zip(alpha, cuts, strict=True))
+    gain = sum(weight * cut.loss for weight, cut in zip(alpha, cuts, strict=True))
+    return risk.dual_point(alpha, packed, C), v, gain
+
+
+@every
+def test_a_cut_is_a_subgradient(risk):
+    """R(s') >= q - <delta, s'>, with equality at s."""
+    for here in some_scores():
+        cut, value = risk.cut(here), risk.value(here)
+        assert cut.value(here) == pytest.approx(value, rel=1e-9, abs=1e-9)
+        assert value >= 0.0
+        for there in some_scores(8, seed=4):
+            assert cut.value(there) <= risk.value(there) + 1e-9 * max(1.0, risk.value(there))
+
+
+@every
+def test_the_risk_is_convex(risk):
+    for here, there in zip(some_scores(), some_scores(seed=5), strict=True):
+        ends = risk.value(here), risk.value(there)
+        for t in (0.3, 0.5):
+            inside = risk.value((1 - t) * here + t * there)
+            assert inside <= (1 - t) * ends[0] + t * ends[1] + 1e-9 * max(1.0, *ends)
+
+
+def test_the_risk_of_a_measure_is_the_largest_cut_or_nothing(measure, brute):
+    y = np.array([1.0, -1.0, -1.0, 1.0, -1.0, -1.0])
+    deltas, q = brute.every_cut(measure, y)
+    risk = MeasureRisk(get_measure(measure), y)
+    for scores in np.random.default_rng(6).normal(size=(20, 6)) * 2.0:
+        expected = max(0.0, float(np.max(q - deltas @ scores)))
+        assert risk.value(scores) == pytest.approx(expected, abs=1e-12)
+
+
+@losses
+def test_the_risk_of_a_loss_is_its_weighted_sum(risk):
+    weights = np.ones(N) if risk.weights is None else risk.weights
+    for scores in some_scores():
+        each = [risk.loss.value(risk.y[i : i + 1], scores[i : i + 1])[0] for i in range(N)]
+        assert risk.value(scores) == pytest.approx(weights @ each)
+        if risk.is_smooth:
+            curvatures = risk.curvatures(scores)
+            assert_allclose(curvatures, weights * risk.loss.curvature(risk.y, scores))
+    assert risk.is_smooth == risk.loss.is_smooth
+
+
+@every
+def test_where_there_is_no_risk_there_is_no_cut(risk):
+    """The zero cut, which no pool takes. Scores so large leave the logistic loss no digit, too."""
+    scores = risk.y if risk.y is TARGETS else 1000.0 * LABELS
+    cut = risk.cut(scores)
+    assert risk.value(scores) == 0.0
+    assert cut.loss == 0.0
+    assert not np.any(cut.delta)
+
+
+@every
+def test_cuts_are_packed_without_loss(risk):
+    cuts, packed = some_cuts(risk)
+    for cut, kept in zip(cuts, packed, strict=True):
+        assert_array_equal(risk.unpack(kept), cut.delta)
+        assert risk.cut_loss(cut.delta) == pytest.approx(cut.loss, rel=1e-12, abs=1e-12)
+    if risk.flip_values is None:
+        assert packed.dtype == np.float64
+        assert packed.shape == (6, N)
+    else:
+        assert packed.dtype == np.uint8
+        assert packed.shape == (6, 2)
+    alpha = np.array([0.3, 0.0, 1.5, 0.0, 0.1, 0.2])
+    dense = sum(weight * cut.delta for weight, cut in zip(alpha, cuts, strict=True))
+    assert_allclose(risk.combine(alpha, packed), dense, atol=1e-14)
+    assert_array_equal(risk.combine(np.zeros(0), packed[:0]), np.zeros(N))
+
+
+def test_cuts_of_labellings_and_of_the_hinge_take_a_bit_an_example():
+    for name, risk in RISKS.items():
+        as_bits = not name.startswith(("roc_auc", "average_precision"))
+        if isinstance(risk, LossRisk):
+            as_bits = name.startswith("Hinge")
+        assert (risk.flip_values is not None) == as_bits, name
+
+
+@CHECKED
+@given(st.lists(st.tuples(st.booleans(), st.booleans()), min_size=1, max_size=40))
+def test_bits_round_trip(entries):
+    """Any length, multiple of eight or not."""
+    y = np.array([1.0 if positive else -1.0 for positive, _ in entries])
+    flipped = np.array([flip for _, flip in entries])
+    risk = LossRisk(get_loss("hinge"), y)
+    delta = np.where(flipped, y, 0.0)
+    packed = risk.pack(delta)
+    assert packed.dtype == np.uint8
+    assert packed.size == -(-y.size // 8)
+    assert_array_equal(risk.unpack(packed), delta)
+    assert_allclose(risk.combine(np.array([2.5]), packed[None]), 2.5 * delta)
+    numbers = LossRisk(get_loss("logistic"), y)
+    assert_array_equal(numbers.unpack(numbers.pack(delta / 3)), delta / 3)
+
+
+class TestDualPoints:
+    """``gain - <v, s> <= C R(s)`` for every s: that is what makes the bound right."""
+
+    @every
+    @pytest.mark.parametrize("C", [0.01, 1.0, 30.0])
+    @pytest.mark.parametrize("share", [1.0, 0.4])
+    def test_weighted_cuts_are_below_the_risk(self, risk, C, share):
+        point, v, of_cuts = some_point(risk, C, share)
+        gain, vector = risk.checked_dual(point, C)
+        assert_allclose(vector, v, atol=1e-12 * C)
+        assert_allclose(risk.dual_vector(point, C), v, atol=1e-12 * C)
+        assert gain >= of_cuts - 1e-9 * C * max(1.0, abs(of_cuts))
+        assert risk.gain_of_cuts(of_cuts, v, C) == pytest.approx(gain, rel=1e-9, abs=1e-9 * C)
+        for scores in some_scores(30):
+            assert gain - vector @ scores <= C * risk.value(scores) * (1 + 1e-9) + 1e-9 * C
+
+    @every
+    def test_all_of_the_weight_on_one_cut_is_tight_there(self, risk):
+        for scores in some_scores():
+            cut = risk.cut(scores)
+            point = risk.dual_point(np.array([2.0]), risk.pack(cut.delta)[None], 2.0)
+            gain, v = risk.checked_dual(point, 2.0)
+            assert gain - v @ scores == pytest.approx(2.0 * risk.value(scores), rel=1e-9, abs=1e-8)
+
+    @every
+    def test_no_dual_point_proves_zero(self, risk):
+        for C in (0.1, 10.0):
+            gain, v = risk.checked_dual(risk.no_dual_point(), C)
+            assert gain == 0.0
+            assert_array_equal(v, np.zeros(N))
+            assert_array_equal(risk.dual_vector(risk.no_dual_point(), C), np.zeros(N))
+
+    @losses
+    def test_any_slopes_in_their_range(self, risk):
+        """Fenchel and Young, with the bound attained at scores that have these slopes."""
+        low, high = risk.loss.slope_range(risk.y)
+        rng = np.random.default_rng(7)
+        for C in (0.1, 10.0):
+            for _ in range(10):
+                slopes = np.clip(3.0 * rng.normal(size=N), low, high)
+                gain, v = risk.checked_dual(Slopes(slopes), C)
+                assert_allclose(v, -C * risk.row_weights * slopes)
+                for scores in some_scores(10):
+                    assert gain - v @ scores <= C * risk.value(scores) + 1e-9 * C
+
+    @losses
+    @pytest.mark.parametrize("size", [0.3, 1.0])
+    def test_best_multiple_against_a_search(self, risk, size):
+        X = np.random.default_rng(8).normal(size=(N, 15))
+        problem = make_problem(X, risk.y, loss=risk.loss, budget=3, C=0.7)
+        rng = np.random.default_rng(1)
+        slopes = risk.clipped(size * risk.slopes(rng.normal(size=N)))
+        correlations = problem.design.correlate(risk.vector(slopes, 0.7))
+        strength = problem.norm.dual_squared(correlations)
+
+        def dual(theta):
+            inside = risk.clipped(theta * slopes)
+            return 0.7 * risk.gain(inside) - 0.5 * theta**2 * strength
+
+        theta, value = risk.best_multiple(slopes, strength, 0.7)
+        largest = min(risk.loss.largest_multiple(risk.y, slopes), 100.0)
+        best = -minimize_scalar(lambda t: -dual(t), bounds=(0, largest), method="bounded").fun
+        assert value == pytest.approx(dual(theta), rel=1e-12)
+        assert value >= dual(1.0)
+        assert value <= best * (1 + 1e-6) + 1e-9
+        assert value >= best - (0.05 if risk.loss.name == "logistic" else 1e-5) * abs(best)
+
+
+class TestRefusedCuts:
+    @measures
+    def test_of_the_wrong_kind(self, risk):
+        for other in (Slopes(np.zeros(N)), DualPoint(), np.zeros(N), None):
+            with pytest.raises(ValueError, match="dual_point must hold cuts with weights"):
+                risk.checked_dual(other, 1.0)
+
+    @measures
+    def test_of_the_wrong_shape(self, risk):
+        point, _, _ = some_point(risk, 1.0)
+        alpha, cuts = point.alpha, point.cuts
+        for wrong in (
+            CutWeights(alpha[:-1], cuts),
+            CutWeights(alpha, cuts[:-1]),
+            CutWeights(alpha, cuts[:, :-1]),
+            CutWeights(alpha, cuts[0]),
+            CutWeights(alpha[:, None], cuts),
+            CutWeights(alpha, np.zeros((0, 0))),
+        ):
+            with pytest.raises(ValueError, match=r"dual_point.alpha has shape .* they must be"):
+                risk.checked_dual(wrong, 1.0)
+
+    @measures
+    def test_with_weights_that_are_not_feasible(self, risk):
+        point, _, _ = some_point(risk, 1.0)
+        for position, value in ((0, -1e-6), (1, np.nan), (2, np.inf), (0, 1.1)):
+            alpha = point.alpha.copy()
+            alpha[position] = value
+            with pytest.raises(ValueError, match=r"dual_point.alpha must be non-negative and sum"):
+                risk.checked_dual(CutWeights(alpha, point.cuts), 1.0)
+        with pytest.raises(ValueError, match=r"sum to at most C=0\.5"):
+            risk.checked_dual(point, 0.5)
+        # Rounding of the sum is forgiven.
+        risk.checked_dual(CutWeights(point.alpha * (1 + 1e-12), point.cuts), 1.0)
+
+    @measures
+    def test_that_are_no_cuts(self, risk):
+        point, _, _ = some_point(risk, 1.0)
+        if risk.flip_values is not None:
+            with pytest.raises(ValueError, match="labellings are bits, uint8"):
+                risk.checked_dual(CutWeights(point.alpha, point.cuts.astype(float)), 1.0)
+            return
+        for wrong in (50.0 * point.cuts, -point.cuts, np.nan * point.cuts):
+            with pytest.raises(ValueError, match="delta"):
+                risk.checked_dual(CutWeights(point.alpha, wrong), 1.0)
+        parts = CutWeights(point.alpha, 0.37 * point.cuts)
+        if risk.weights is None:
+            with pytest.raises(ValueError, match="delta"):
+                risk.checked_dual(parts, 1.0)
+        else:
+            # With weights of any size a part of a swap is a mixture of rankings like any other.
+            gain, v = risk.checked_dual(parts, 1.0)
+            assert all(gain - v @ scores <= risk.value(scores) + 1e-9 for scores in some_scores())
+
+    @pytest.mark.parametrize("name", ["prec@4", "rec@2p", "prbep"])
+    def test_labellings_that_do_not_compete(self, name):
+        """One false alarm for every negative and no missed positive: too many alarms."""
+        risk = RISKS[name]
+        alone = np.packbits(LABELS < 0)[None]
+        if name == "prec@4":
+            alone = np.packbits(LABELS > 0)[None]
+        with pytest.raises(ValueError, match=f"not admissible for {name}"):
+            risk.checked_dual(CutWeights(np.array([0.5]), alone), 1.0)
+
+
+class TestRefusedSlopes:
+    @losses
+    def test_of_the_wrong_kind(self, risk):
+        cuts = CutWeights(np.zeros(0), np.zeros((0, 0)))
+        for other in (cuts, DualPoint(), np.zeros(N), None):
+            with pytest.raises(ValueError, match="dual_point must hold slopes of the"):
+                risk.checked_dual(other, 1.0)
+
+    @losses
+    def test_of_the_wrong_shape(self, risk):
+        for wrong in (np.zeros(N - 1), np.zeros((N, 1)), np.zeros(0)):
+            with pytest.raises(ValueError, match=rf"has shape .* there are {N} rows"):
+                risk.checked_dual(Slopes(wrong), 1.0)
+
+    @losses
+    def test_that_are_no_slopes(self, risk):
+        low, high = risk.loss.slope_range(risk.y)
+        wrong = [np.full(N, np.nan), np.full(N, np.inf), np.full(N, -np.inf)]
+        for end, sign in ((high, 1.0), (low, -1.0)):
+            if np.isfinite(end[3]):
+                beyond = np.zeros(N)
+                beyond[3] = end[3] + 0.01 * sign
+                wrong.append(beyond)
+        for slopes in wrong:
+            with pytest.raises(ValueError, match=r"dual_point.slopes\[[03]\] is .* lie between"):
+                risk.checked_dual(Slopes(slopes), 1.0)
+
+    @losses
+    def test_rounding_is_moved_inside(self, risk):
+        low, high = risk.loss.slope_range(risk.y)
+        ends = np.where(np.isfinite(high), high, np.where(np.isfinite(low), low, 0.0))
+        beyond = ends + 1e-12 * np.where(np.isfinite(high), 1.0, -1.0)
+        exact, moved = (risk.checked_dual(Slopes(slopes), 1.0) for slopes in (ends, beyond))
+        assert np.isfinite(moved[0])
+        assert moved[0] == pytest.approx(exact[0], abs=1e-9)
+
+
+class TestCutsOfLosses:
+    def test_what_is_no_slope_is_refused(self):
+        risk = LossRisk(EpsilonInsensitive(), np.zeros(3), np.array([1.0, 2.0, 0.0]))
+        assert risk.cut_loss(np.array([1.0, -2.0, 0.0])) == pytest.approx(-0.3)
+        with pytest.raises(ValueError, match="not made of slopes of the epsilon_insensitive"):
+            risk.cut_loss(np.array([1.5, 0.0, 0.0]))
+        with pytest.raises(ValueError, match="not made of slopes"):
+            risk.cut_loss(np.array([1.0, 0.0, 0.1]))
+
+    @losses
+    def test_any_mixture_of_slopes_is_a_cut(self, risk):
+        """Its loss is that of the conjugate, at least the mixture of the cuts' own."""
+        cuts, _ = some_cuts(risk, 2)
+        mixed = 0.5 * (cuts[0].delta + cuts[1].delta)
+        loss = risk.cut_loss(mixed)
+        assert loss >= 0.5 * (cuts[0].loss + cuts[1].loss) - 1e-12
+        for scores in some_scores():
+            assert Cut(mixed, loss).value(scores) <= risk.value(scores) + 1e-9
+
+    def test_a_perfect_fit_has_no_risk_and_no_cut(self):
+        risk = LossRisk(Squared(), np.zeros(3), np.ones(3))
+        assert risk.value(np.zeros(3)) == 0.0
+        assert risk.cut(np.zeros(3)).loss == 0.0
+        assert not np.any(risk.cut(np.zeros(3)).delta)
+
+
+class TestHingeAndAccuracy:
+    """The sum of the hinge losses is the risk of the accuracy."""
+
+    @pytest.mark.parametrize("weights", [None, WEIGHTS], ids=["plain", "weighted"])
+    def test_the_same_values_cuts_and_contrast(self, weights):
+        hinge = LossRisk(Hinge(), LABELS, weights)
+        accuracy = MeasureRisk(get_measure("accuracy"), LABELS, weights)
+        c = np.ones(N) if weights is None else weights
+        assert_array_equal(hinge.flip_values, accuracy.flip_values)
+        assert_allclose(hinge.contrast(), accuracy.contrast())
+        for scores in some_scores():
+            expected = c @ np.maximum(0.0, 1.0 - LABELS * scores)
+            assert hinge.value(scores) == pytest.approx(expected)
+            assert accuracy.value(scores) == pytest.approx(expected)
+            one, other = hinge.cut(scores), accuracy.cut(scores)
+            assert one.value(scores) == pytest.approx(other.value(scores))
+        for scores in some_scores(seed=9):
+            # Away from the kink the subgradient is unique.
+            if np.all(np.abs(1.0 - LABELS * scores) > 1e-9):
+                assert_allclose(hinge.cut(scores).delta, accuracy.cut(scores).delta)
+
+    @pytest.mark.parametrize("weights", [None, WEIGHTS], ids=["plain", "weighted"])
+    def test_the_same_bounds(self, weights):
+        hinge = LossRisk(Hinge(), LABELS, weights)
+        accuracy = MeasureRisk(get_measure("accuracy"), LABELS, weights)
+        _, packed = some_cuts(accuracy)
+        alpha = np.random.default_rng(3).dirichlet(np.ones(6))
+        points = [risk.dual_point(alpha, packed, 1.0) for risk in (hinge, accuracy)]
+        of_hinge, of_accuracy = (
+            hinge.checked_dual(points[0], 1.0),
+            accuracy.checked_dual(points[1], 1.0),
+        )
+        assert of_hinge[0] == pytest.approx(of_accuracy[0])
+        assert_allclose(of_hinge[1], of_accuracy[1], atol=1e-14)
+
+    @pytest.mark.parametrize("is_weighted", [False, True], ids=["plain", "weighted"])
+    @pytest.mark.parametrize("sets", [{}, {"intercept_scaling": 1.0, "always_features": [4]}])
+    def test_the_bundle_ends_at_the_same_objective(self, data, is_weighted, sets):
+        X, y = data(3, n_samples=50, n_features=20, noise=1.5)
+        weights = np.random.default_rng(4).uniform(0.0, 2.0, size=50) if is_weighted else None
+        trackers = []
+        for kind in ({"loss": "hinge"}, {"measure": "accuracy"}):
+            problem = make_problem(X, y, budget=4, C=0.3, sample_weight=weights, **kind, **sets)
+            tracker = Tracker(Limits(1e-5, 500), problem.risk.no_dual_point())
+            bundle = run_bundle(problem, tracker, None)
+            assert bundle.pool.proving_cuts().cuts.dtype == np.uint8
+            assert tracker.gap <= 1e-5
+            trackers.append(tracker)
+        hinge, accuracy = trackers
+        assert hinge.primal == pytest.approx(accuracy.primal, rel=1e-5)
+        assert max(hinge.dual, accuracy.dual) <= min(hinge.primal, accuracy.primal) * (1 + 1e-12)
+        assert isinstance(hinge.dual_point, Slopes)
+        assert isinstance(accuracy.dual_point, CutWeights)
+
+
+class TestContrast:
+    @every
+    def test_it_tells_high_y_from_low_y(self, risk):
+        contrast = risk.contrast()
+        assert contrast.sum() == pytest.approx(0.0, abs=1e-12)
+        high = risk.y > (np.median(TARGETS) if risk.y is TARGETS else 0.0)
+        assert contrast[high].sum() == pytest.approx(1.0)
+        assert np.all(contrast[high] >= 0.0)
+        assert np.all(contrast[~high] <= 0.0)
+        if risk.weights is not None and risk.y is not TARGETS:
+            assert_array_equal(contrast == 0.0, risk.weights == 0.0)
+
+    def test_targets_that_are_all_equal(self):
+        risk = LossRisk(Squared(), np.full(4, 3.0))
+        assert_allclose(risk.contrast(), np.full(4, -0.25))
+
+
+def test_a_measure_is_checked_against_the_labels():
+    with pytest.raises(ValueError, match="k=14 asks for the 14 highest scores"):
+        MeasureRisk(get_measure("prec@14"), LABELS)
+    with pytest.raises(ValueError, match="f1 takes no sample_weight"):
+        MeasureRisk(get_measure("f1"), LABELS, WEIGHTS)
