@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 from scoresieve._arrays import FloatArray
@@ -19,6 +20,7 @@ from scoresieve.solvers.problem import make_problems
 REGULAR = ("change", "gap")
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class FGM(Baseline):
     """``min_w 1/2 ||w||_B^2 + C sum_i max(0, 1 - y_i <w, x_i>)^2``, one group of columns a round.
 
@@ -96,32 +98,19 @@ class FGM(Baseline):
     True
     """
 
+    budget: int | None = None
+    C: float = 1.0
+    fit_intercept: bool = True
+    intercept_scaling: float = 1.0
+    stop: str = "change"
+    tol: float = 1e-3
+    max_groups: int = 50
+    max_time: float | None = None
+    n_jobs: int | None = None
+
     _fields = fields_of("n_features_in_", "_arguments") | Baseline._fields
     _fields |= fields_of("primal_", "dual_", "gap_", "stopped_by_", "n_steps_")
     _fields |= {"history_": each(table(GroupRound))}
-
-    def __init__(
-        self,
-        *,
-        budget: int | None = None,
-        C: float = 1.0,
-        fit_intercept: bool = True,
-        intercept_scaling: float = 1.0,
-        stop: str = "change",
-        tol: float = 1e-3,
-        max_groups: int = 50,
-        max_time: float | None = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.budget = budget
-        self.C = C
-        self.fit_intercept = fit_intercept
-        self.intercept_scaling = intercept_scaling
-        self.stop = stop
-        self.tol = tol
-        self.max_groups = max_groups
-        self.max_time = max_time
-        self.n_jobs = n_jobs
 
     def _fit_binary(self, X: Any, y: FloatArray) -> BinaryFit:
         scaling = check_positive(self.intercept_scaling, "intercept_scaling")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 from scoresieve._checks import check_count, check_positive
@@ -13,6 +14,7 @@ from scoresieve.solvers.result import SolveResult
 from scoresieve.solvers.two_layer import TwoLayer, run_two_layer
 
 
+@dataclass(eq=False, repr=False)
 class FSMulti(BudgetBaseline):
     """``min_w 1/2 ||w||_B^2 + C R(X w)`` by two nested layers of cutting planes, T groups at most.
 
@@ -87,36 +89,20 @@ measure_
     [3, 7]
     """
 
-    def __init__(
-        self,
-        measure: str | Measure = "f1",
-        *,
-        budget: int | None = None,
-        C: float = 1.0,
-        C_scale: str = "linear_svc",
-        fit_intercept: bool = False,
-        intercept_scaling: float = 1.0,
-        pos_label: Any = None,
-        tol: float = 0.1,
-        inner_tol: float = 0.01,
-        max_groups: int = 10,
-        max_iter: int = 1000,
-        max_time: float | None = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.measure = measure
-        self.budget = budget
-        self.C = C
-        self.C_scale = C_scale
-        self.fit_intercept = fit_intercept
-        self.intercept_scaling = intercept_scaling
-        self.pos_label = pos_label
-        self.tol = tol
-        self.inner_tol = inner_tol
-        self.max_groups = max_groups
-        self.max_iter = max_iter
-        self.max_time = max_time
-        self.n_jobs = n_jobs
+    measure: str | Measure = "f1"
+    _: KW_ONLY
+    budget: int | None = None
+    C: float = 1.0
+    C_scale: str = "linear_svc"
+    fit_intercept: bool = False
+    intercept_scaling: float = 1.0
+    pos_label: Any = None
+    tol: float = 0.1
+    inner_tol: float = 0.01
+    max_groups: int = 10
+    max_iter: int = 1000
+    max_time: float | None = None
+    n_jobs: int | None = None
 
     def _budget(self, n_features: int) -> int | None:
         return self.budget

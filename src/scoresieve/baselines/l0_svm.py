@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from time import perf_counter
 from typing import Any
 
@@ -23,6 +24,7 @@ SETTLED = 0.05
 NEARLY_SETTLED = 0.1
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class L0SVM(LiblinearBaseline):
     """``v = argmin_v 1/2 ||v||^2 + C sum_i loss(y_i, <v, z * x_i>)``, ``z <- z * |v|``, repeated.
 
@@ -93,36 +95,20 @@ class L0SVM(LiblinearBaseline):
     array([3, 7])
     """
 
-    _fields = LiblinearBaseline._fields | fields_of("scales_")
+    n_features_to_select: int | None = None
+    C: float = 1.0
+    loss: str = "squared_hinge"
+    class_weight: Any = None
+    fit_intercept: bool = True
+    intercept_scaling: float = 1.0
+    tol: float = 1e-4
+    max_iter: int = 1000
+    max_rounds: int = 100
+    max_time: float | None = None
+    n_jobs: int | None = None
+    random_state: Any = 0
 
-    def __init__(
-        self,
-        *,
-        n_features_to_select: int | None = None,
-        C: float = 1.0,
-        loss: str = "squared_hinge",
-        class_weight: Any = None,
-        fit_intercept: bool = True,
-        intercept_scaling: float = 1.0,
-        tol: float = 1e-4,
-        max_iter: int = 1000,
-        max_rounds: int = 100,
-        max_time: float | None = None,
-        n_jobs: int | None = None,
-        random_state: Any = 0,
-    ) -> None:
-        self.n_features_to_select = n_features_to_select
-        self.C = C
-        self.loss = loss
-        self.class_weight = class_weight
-        self.fit_intercept = fit_intercept
-        self.intercept_scaling = intercept_scaling
-        self.tol = tol
-        self.max_iter = max_iter
-        self.max_rounds = max_rounds
-        self.max_time = max_time
-        self.n_jobs = n_jobs
-        self.random_state = random_state
+    _fields = LiblinearBaseline._fields | fields_of("scales_")
 
     def _fit_binary(self, X: Any, y: FloatArray, class_weight: Any = None) -> BinaryFit:
         X = for_liblinear(X)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any
 
 from scoresieve._arrays import FloatArray
@@ -17,6 +17,7 @@ from scoresieve.solvers.problem import make_problem
 from scoresieve.solvers.solve import finish
 
 
+@dataclass(eq=False, repr=False)
 class L1BundleSVM(MeasureBaseline):
     """``min_w ||w||_1 + C R(X w)`` by cutting planes: l1-regularised F1, and other measures.
 
@@ -81,30 +82,18 @@ n_iter_, status_, history_, measure_
     [3, 7]
     """
 
-    _fields = MeasureBaseline._fields | fields_of("primal_", "dual_", "gap_", "status_", "history_")
+    measure: str | Measure = "f1"
+    _: KW_ONLY
+    C: float = 1.0
+    fit_intercept: bool = True
+    intercept_scaling: float = 1.0
+    pos_label: Any = None
+    tol: float = 0.1
+    max_iter: int = 1000
+    max_time: float | None = None
+    n_jobs: int | None = None
 
-    def __init__(
-        self,
-        measure: str | Measure = "f1",
-        *,
-        C: float = 1.0,
-        fit_intercept: bool = True,
-        intercept_scaling: float = 1.0,
-        pos_label: Any = None,
-        tol: float = 0.1,
-        max_iter: int = 1000,
-        max_time: float | None = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.measure = measure
-        self.C = C
-        self.fit_intercept = fit_intercept
-        self.intercept_scaling = intercept_scaling
-        self.pos_label = pos_label
-        self.tol = tol
-        self.max_iter = max_iter
-        self.max_time = max_time
-        self.n_jobs = n_jobs
+    _fields = MeasureBaseline._fields | fields_of("primal_", "dual_", "gap_", "status_", "history_")
 
     def _fit_binary(self, X: Any, y: FloatArray) -> BinaryFit:
         scaling = check_positive(self.intercept_scaling, "intercept_scaling")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from time import perf_counter
 from typing import Any, NamedTuple
 
@@ -39,6 +40,7 @@ class Tried(NamedTuple):
         return abs(self.n_features - k), self.n_features == 0, self.n_features, self.C
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class L1SVM(LiblinearBaseline):
     """``min_w ||w||_1 + C sum_i c_i max(0, 1 - y_i (<w, x_i> + b))^2``; C for about k features.
 
@@ -105,36 +107,20 @@ class L1SVM(LiblinearBaseline):
     array([3, 7])
     """
 
-    _fields = LiblinearBaseline._fields | fields_of("C_", "path_")
+    n_features_to_select: int | None = None
+    C: float | None = None
+    k_tol: float = 0.05
+    loss: str = "squared_hinge"
+    class_weight: Any = None
+    fit_intercept: bool = True
+    intercept_scaling: float = 1.0
+    tol: float = 1e-4
+    max_iter: int = 1000
+    max_time: float | None = None
+    n_jobs: int | None = None
+    random_state: Any = 0
 
-    def __init__(
-        self,
-        *,
-        n_features_to_select: int | None = None,
-        C: float | None = None,
-        k_tol: float = 0.05,
-        loss: str = "squared_hinge",
-        class_weight: Any = None,
-        fit_intercept: bool = True,
-        intercept_scaling: float = 1.0,
-        tol: float = 1e-4,
-        max_iter: int = 1000,
-        max_time: float | None = None,
-        n_jobs: int | None = None,
-        random_state: Any = 0,
-    ) -> None:
-        self.n_features_to_select = n_features_to_select
-        self.C = C
-        self.k_tol = k_tol
-        self.loss = loss
-        self.class_weight = class_weight
-        self.fit_intercept = fit_intercept
-        self.intercept_scaling = intercept_scaling
-        self.tol = tol
-        self.max_iter = max_iter
-        self.max_time = max_time
-        self.n_jobs = n_jobs
-        self.random_state = random_state
+    _fields = LiblinearBaseline._fields | fields_of("C_", "path_")
 
     def _fit_binary(self, X: Any, y: FloatArray, class_weight: Any = None) -> BinaryFit:
         X = for_liblinear(X)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,7 @@ from scoresieve.mil.bags import Bags, as_bags
 OF_L1_SVM = [name for name in L1SVM().get_params() if name not in ("n_features_to_select", "loss")]
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class MILES(BagModelMixin, ClassifierMixin, BaseEstimator):
     """``min_w ||w||_1 + C sum_i c_i max(0, 1 - y_i f(B_i))^2``, ``f(B) = sum_k w_k s(x^k, B) + b``.
 
@@ -74,44 +76,24 @@ random_state
     array([4., 4.])
     """
 
-    _fields = BagModelMixin._fields | {"model_": estimator("L1SVM")}
+    n_instances_to_select: int | None = None
+    C: float | None = None
+    sigma: str | float = "median"
+    metric: str = "rbf"
+    n_prototypes: int | None = None
+    prototypes: str = "sample"
+    max_memory: float = 256e6
+    k_tol: float = 0.05
+    class_weight: Any = None
+    fit_intercept: bool = True
+    intercept_scaling: float = 1.0
+    tol: float = 1e-4
+    max_iter: int = 1000
+    max_time: float | None = None
+    n_jobs: int | None = None
+    random_state: Any = 0
 
-    def __init__(
-        self,
-        *,
-        n_instances_to_select: int | None = None,
-        C: float | None = None,
-        sigma: str | float = "median",
-        metric: str = "rbf",
-        n_prototypes: int | None = None,
-        prototypes: str = "sample",
-        max_memory: float = 256e6,
-        k_tol: float = 0.05,
-        class_weight: Any = None,
-        fit_intercept: bool = True,
-        intercept_scaling: float = 1.0,
-        tol: float = 1e-4,
-        max_iter: int = 1000,
-        max_time: float | None = None,
-        n_jobs: int | None = None,
-        random_state: Any = 0,
-    ) -> None:
-        self.n_instances_to_select = n_instances_to_select
-        self.C = C
-        self.sigma = sigma
-        self.metric = metric
-        self.n_prototypes = n_prototypes
-        self.prototypes = prototypes
-        self.max_memory = max_memory
-        self.k_tol = k_tol
-        self.class_weight = class_weight
-        self.fit_intercept = fit_intercept
-        self.intercept_scaling = intercept_scaling
-        self.tol = tol
-        self.max_iter = max_iter
-        self.max_time = max_time
-        self.n_jobs = n_jobs
-        self.random_state = random_state
+    _fields = BagModelMixin._fields | {"model_": estimator("L1SVM")}
 
     def fit(self, bags: Any, y: Any) -> MILES:
         """Embed the bags, select instances, and fit one model for each class.
@@ -131,6 +113,7 @@ random_state
         return self
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class MeanInstanceSVM(LiblinearBaseline):
     """``min_w 1/2 ||w||^2 + C sum_i c_i max(0, 1 - y_i (<w, mean_j x_ij> + b))^2``.
 
@@ -168,30 +151,16 @@ class MeanInstanceSVM(LiblinearBaseline):
     array([1, 0, 1, 0])
     """
 
-    def __init__(
-        self,
-        *,
-        C: float = 1.0,
-        loss: str = "squared_hinge",
-        class_weight: Any = None,
-        fit_intercept: bool = True,
-        intercept_scaling: float = 1.0,
-        tol: float = 1e-4,
-        max_iter: int = 1000,
-        max_time: None = None,
-        n_jobs: int | None = None,
-        random_state: Any = 0,
-    ) -> None:
-        self.C = C
-        self.loss = loss
-        self.class_weight = class_weight
-        self.fit_intercept = fit_intercept
-        self.intercept_scaling = intercept_scaling
-        self.tol = tol
-        self.max_iter = max_iter
-        self.max_time = max_time
-        self.n_jobs = n_jobs
-        self.random_state = random_state
+    C: float = 1.0
+    loss: str = "squared_hinge"
+    class_weight: Any = None
+    fit_intercept: bool = True
+    intercept_scaling: float = 1.0
+    tol: float = 1e-4
+    max_iter: int = 1000
+    max_time: None = None
+    n_jobs: int | None = None
+    random_state: Any = 0
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -25,6 +25,7 @@ from scoresieve.solvers.working import WorkingColumns
 MAX_FEATURES = 1000
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class NMMKL(Baseline):
     """``min_{d in D} min_w 1/2 sum_j w_j^2 / d_j + C sum_i max(0, 1 - y_i <w, x_i>)``.
 
@@ -85,27 +86,16 @@ status_
     [3, 7]
     """
 
+    budget: int | None = None
+    C: float = 1.0
+    fit_intercept: bool = True
+    intercept_scaling: float = 1.0
+    tol: float = 1e-4
+    max_time: float | None = None
+    n_jobs: int | None = None
+
     _fields = fields_of("n_features_in_", "_arguments") | Baseline._fields
     _fields |= fields_of("primal_", "dual_", "gap_", "status_", "kernel_weights_")
-
-    def __init__(
-        self,
-        *,
-        budget: int | None = None,
-        C: float = 1.0,
-        fit_intercept: bool = True,
-        intercept_scaling: float = 1.0,
-        tol: float = 1e-4,
-        max_time: float | None = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.budget = budget
-        self.C = C
-        self.fit_intercept = fit_intercept
-        self.intercept_scaling = intercept_scaling
-        self.tol = tol
-        self.max_time = max_time
-        self.n_jobs = n_jobs
 
     def _problem(self, X: Any, y: FloatArray) -> Problem:
         """The problem that our own solvers and :func:`scoresieve.certify` know."""

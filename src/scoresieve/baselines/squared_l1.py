@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 from scoresieve.baselines._budget import BudgetBaseline
 from scoresieve.measures import Measure
 
 
+@dataclass(eq=False, repr=False)
 class SquaredL1SVM(BudgetBaseline):
     """``min_w 1/2 ||w||_1^2 + C R(X w)``: the square of the l1 norm, which is the budget B = 1.
 
@@ -71,30 +73,17 @@ n_iter_, status_, measure_
     [3, 7]
     """
 
-    def __init__(
-        self,
-        measure: str | Measure = "accuracy",
-        *,
-        C: float = 1.0,
-        C_scale: str = "linear_svc",
-        fit_intercept: bool = True,
-        intercept_scaling: float = 1.0,
-        pos_label: Any = None,
-        tol: float = 0.01,
-        max_iter: int = 1000,
-        max_time: float | None = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.measure = measure
-        self.C = C
-        self.C_scale = C_scale
-        self.fit_intercept = fit_intercept
-        self.intercept_scaling = intercept_scaling
-        self.pos_label = pos_label
-        self.tol = tol
-        self.max_iter = max_iter
-        self.max_time = max_time
-        self.n_jobs = n_jobs
+    measure: str | Measure = "accuracy"
+    _: KW_ONLY
+    C: float = 1.0
+    C_scale: str = "linear_svc"
+    fit_intercept: bool = True
+    intercept_scaling: float = 1.0
+    pos_label: Any = None
+    tol: float = 0.01
+    max_iter: int = 1000
+    max_time: float | None = None
+    n_jobs: int | None = None
 
     def _budget(self, n_features: int) -> int:
         return 1

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 from scoresieve.baselines._budget import BudgetBaseline
 from scoresieve.measures import Measure
 
 
+@dataclass(eq=False, repr=False)
 class SVMPerf(BudgetBaseline):
     """``min_w 1/2 ||w||_2^2 + C R(X w)``: an SVM for the measure, with all features.
 
@@ -72,32 +74,19 @@ status_, measure_
     (5, True)
     """
 
-    _drops_small_weights = False
+    measure: str | Measure = "f1"
+    _: KW_ONLY
+    C: float = 1.0
+    C_scale: str = "linear_svc"
+    fit_intercept: bool = True
+    intercept_scaling: float = 1.0
+    pos_label: Any = None
+    tol: float = 0.01
+    max_iter: int = 1000
+    max_time: float | None = None
+    n_jobs: int | None = None
 
-    def __init__(
-        self,
-        measure: str | Measure = "f1",
-        *,
-        C: float = 1.0,
-        C_scale: str = "linear_svc",
-        fit_intercept: bool = True,
-        intercept_scaling: float = 1.0,
-        pos_label: Any = None,
-        tol: float = 0.01,
-        max_iter: int = 1000,
-        max_time: float | None = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.measure = measure
-        self.C = C
-        self.C_scale = C_scale
-        self.fit_intercept = fit_intercept
-        self.intercept_scaling = intercept_scaling
-        self.pos_label = pos_label
-        self.tol = tol
-        self.max_iter = max_iter
-        self.max_time = max_time
-        self.n_jobs = n_jobs
+    _drops_small_weights = False
 
     def _budget(self, n_features: int) -> int:
         return n_features

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numbers
+from dataclasses import dataclass
 from functools import reduce
 from time import perf_counter
 from typing import Any
@@ -16,6 +17,7 @@ from scoresieve.baselines._liblinear import LiblinearBaseline, for_liblinear
 from scoresieve.estimators.persistence.fields import fields_of
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class SVMRFE(LiblinearBaseline):
     """``w = argmin 1/2 ||w||^2 + C sum_i loss_i`` on what is left; drop the smallest ``|w_j|``.
 
@@ -80,36 +82,20 @@ class SVMRFE(LiblinearBaseline):
     array([3, 7])
     """
 
-    _fields = LiblinearBaseline._fields | fields_of("rankings_")
+    n_features_to_select: int | None = None
+    step: str | float = "halving"
+    C: float = 1.0
+    loss: str = "squared_hinge"
+    class_weight: Any = None
+    fit_intercept: bool = True
+    intercept_scaling: float = 1.0
+    tol: float = 1e-4
+    max_iter: int = 1000
+    max_time: float | None = None
+    n_jobs: int | None = None
+    random_state: Any = 0
 
-    def __init__(
-        self,
-        *,
-        n_features_to_select: int | None = None,
-        step: str | float = "halving",
-        C: float = 1.0,
-        loss: str = "squared_hinge",
-        class_weight: Any = None,
-        fit_intercept: bool = True,
-        intercept_scaling: float = 1.0,
-        tol: float = 1e-4,
-        max_iter: int = 1000,
-        max_time: float | None = None,
-        n_jobs: int | None = None,
-        random_state: Any = 0,
-    ) -> None:
-        self.n_features_to_select = n_features_to_select
-        self.step = step
-        self.C = C
-        self.loss = loss
-        self.class_weight = class_weight
-        self.fit_intercept = fit_intercept
-        self.intercept_scaling = intercept_scaling
-        self.tol = tol
-        self.max_iter = max_iter
-        self.max_time = max_time
-        self.n_jobs = n_jobs
-        self.random_state = random_state
+    _fields = LiblinearBaseline._fields | fields_of("rankings_")
 
     def _fit_binary(self, X: Any, y: FloatArray, class_weight: Any = None) -> BinaryFit:
         begin = perf_counter()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 from numpy.typing import ArrayLike
@@ -14,6 +15,7 @@ from scoresieve.estimators.selector import SparseSelectorMixin
 from scoresieve.losses import Loss
 
 
+@dataclass(eq=False, repr=False)
 class BudgetClassifier(
     BudgetClassifierMixin,
     LinearExportMixin,
@@ -89,39 +91,20 @@ dual_, gap_, l0_gap_, n_iter_, status_, history_, n_features_in_, feature_names_
     True
     """
 
-    def __init__(
-        self,
-        loss: str | Loss = "squared_hinge",
-        *,
-        budget: int | None = None,
-        n_features_to_select: int | None = None,
-        C: float = 1.0,
-        fit_intercept: bool = True,
-        intercept_scaling: float = 1.0,
-        always_features: ArrayLike | None = None,
-        excluded_features: ArrayLike | None = None,
-        feature_groups: Any = None,
-        multi_class_support: str = "union",
-        tol: float = 0.01,
-        max_iter: int = 1000,
-        max_time: float | None = None,
-        n_jobs: int | None = None,
-        warm_start: bool = False,
-        verbose: int = 0,
-    ) -> None:
-        self.loss = loss
-        self.budget = budget
-        self.n_features_to_select = n_features_to_select
-        self.C = C
-        self.fit_intercept = fit_intercept
-        self.intercept_scaling = intercept_scaling
-        self.always_features = always_features
-        self.excluded_features = excluded_features
-        self.feature_groups = feature_groups
-        self.multi_class_support = multi_class_support
-        self.tol = tol
-        self.max_iter = max_iter
-        self.max_time = max_time
-        self.n_jobs = n_jobs
-        self.warm_start = warm_start
-        self.verbose = verbose
+    loss: str | Loss = "squared_hinge"
+    _: KW_ONLY
+    budget: int | None = None
+    n_features_to_select: int | None = None
+    C: float = 1.0
+    fit_intercept: bool = True
+    intercept_scaling: float = 1.0
+    always_features: ArrayLike | None = None
+    excluded_features: ArrayLike | None = None
+    feature_groups: Any = None
+    multi_class_support: str = "union"
+    tol: float = 0.01
+    max_iter: int = 1000
+    max_time: float | None = None
+    n_jobs: int | None = None
+    warm_start: bool = False
+    verbose: int = 0

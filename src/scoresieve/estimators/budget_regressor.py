@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -32,6 +32,7 @@ from scoresieve.solvers.problem import Problem, ProblemArguments, make_problems
 from scoresieve.solvers.result import SolveResult
 
 
+@dataclass(eq=False, repr=False)
 class BudgetRegressor(
     CallbackMixin, PersistenceMixin, RegressorMixin, SparseSelectorMixin, BaseEstimator
 ):
@@ -109,41 +110,24 @@ class BudgetRegressor(
     (array([ 1., -2.]), 5.0)
     """
 
+    loss: str | Loss = "squared"
+    _: KW_ONLY
+    budget: int | None = None
+    n_features_to_select: int | None = None
+    C: float = 1.0
+    fit_intercept: bool = True
+    intercept_scaling: float = 1.0
+    always_features: ArrayLike | None = None
+    excluded_features: ArrayLike | None = None
+    feature_groups: Any = None
+    tol: float = 0.01
+    max_iter: int = 1000
+    max_time: float | None = None
+    warm_start: bool = False
+    verbose: int = 0
+
     _fields = FIELDS_OF_ONE_PROBLEM
     _derived = derived_of_problem
-
-    def __init__(
-        self,
-        loss: str | Loss = "squared",
-        *,
-        budget: int | None = None,
-        n_features_to_select: int | None = None,
-        C: float = 1.0,
-        fit_intercept: bool = True,
-        intercept_scaling: float = 1.0,
-        always_features: ArrayLike | None = None,
-        excluded_features: ArrayLike | None = None,
-        feature_groups: Any = None,
-        tol: float = 0.01,
-        max_iter: int = 1000,
-        max_time: float | None = None,
-        warm_start: bool = False,
-        verbose: int = 0,
-    ) -> None:
-        self.loss = loss
-        self.budget = budget
-        self.n_features_to_select = n_features_to_select
-        self.C = C
-        self.fit_intercept = fit_intercept
-        self.intercept_scaling = intercept_scaling
-        self.always_features = always_features
-        self.excluded_features = excluded_features
-        self.feature_groups = feature_groups
-        self.tol = tol
-        self.max_iter = max_iter
-        self.max_time = max_time
-        self.warm_start = warm_start
-        self.verbose = verbose
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

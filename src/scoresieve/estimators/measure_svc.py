@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 from numpy.typing import ArrayLike
@@ -14,6 +15,7 @@ from scoresieve.estimators.selector import SparseSelectorMixin
 from scoresieve.measures import Measure
 
 
+@dataclass(eq=False, repr=False)
 class MeasureSVC(
     BudgetClassifierMixin,
     LinearExportMixin,
@@ -124,43 +126,22 @@ class MeasureSVC(
     True
     """
 
-    def __init__(
-        self,
-        measure: str | Measure = "f1",
-        *,
-        budget: int | None = None,
-        n_features_to_select: int | None = None,
-        C: float = 30.0,
-        fit_intercept: bool = True,
-        intercept_scaling: float = 1.0,
-        always_features: ArrayLike | None = None,
-        excluded_features: ArrayLike | None = None,
-        feature_groups: Any = None,
-        pos_label: Any = None,
-        multi_class_support: str = "union",
-        solver: str = "bundle",
-        tol: float = 0.05,
-        max_iter: int = 1000,
-        max_time: float | None = None,
-        n_jobs: int | None = None,
-        warm_start: bool = False,
-        verbose: int = 0,
-    ) -> None:
-        self.measure = measure
-        self.budget = budget
-        self.n_features_to_select = n_features_to_select
-        self.C = C
-        self.fit_intercept = fit_intercept
-        self.intercept_scaling = intercept_scaling
-        self.always_features = always_features
-        self.excluded_features = excluded_features
-        self.feature_groups = feature_groups
-        self.pos_label = pos_label
-        self.multi_class_support = multi_class_support
-        self.solver = solver
-        self.tol = tol
-        self.max_iter = max_iter
-        self.max_time = max_time
-        self.n_jobs = n_jobs
-        self.warm_start = warm_start
-        self.verbose = verbose
+    measure: str | Measure = "f1"
+    _: KW_ONLY
+    budget: int | None = None
+    n_features_to_select: int | None = None
+    C: float = 30.0
+    fit_intercept: bool = True
+    intercept_scaling: float = 1.0
+    always_features: ArrayLike | None = None
+    excluded_features: ArrayLike | None = None
+    feature_groups: Any = None
+    pos_label: Any = None
+    multi_class_support: str = "union"
+    solver: str = "bundle"
+    tol: float = 0.05
+    max_iter: int = 1000
+    max_time: float | None = None
+    n_jobs: int | None = None
+    warm_start: bool = False
+    verbose: int = 0

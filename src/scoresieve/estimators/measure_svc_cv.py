@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 from numpy.typing import ArrayLike
@@ -37,6 +38,7 @@ from scoresieve.solvers.limits import Limits
 from scoresieve.solvers.solve import check_solver
 
 
+@dataclass(eq=False, repr=False)
 class MeasureSVCCV(
     ChosenModelMixin,
     PersistenceMixin,
@@ -128,50 +130,27 @@ pos_label, multi_class_support, solver, tol, max_iter
     (2, True)
     """
 
-    def __init__(
-        self,
-        measure: str | Measure = "f1",
-        *,
-        budgets: ArrayLike | None = None,
-        n_features_to_select: ArrayLike | None = None,
-        Cs: int | ArrayLike = (1.0, 10.0, 100.0),
-        cv: Any = None,
-        scoring: str | Callable[..., float] | None = None,
-        refit: str = "best",
-        fit_intercept: bool = True,
-        intercept_scaling: float = 1.0,
-        always_features: ArrayLike | None = None,
-        excluded_features: ArrayLike | None = None,
-        feature_groups: Any = None,
-        pos_label: Any = None,
-        multi_class_support: str = "union",
-        solver: str = "bundle",
-        tol: float = 0.05,
-        max_iter: int = 1000,
-        max_time: float | None = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.measure = measure
-        self.budgets = budgets
-        self.n_features_to_select = n_features_to_select
-        self.Cs = Cs
-        self.cv = cv
-        self.scoring = scoring
-        self.refit = refit
-        self.fit_intercept = fit_intercept
-        self.intercept_scaling = intercept_scaling
-        self.always_features = always_features
-        self.excluded_features = excluded_features
-        self.feature_groups = feature_groups
-        self.pos_label = pos_label
-        self.multi_class_support = multi_class_support
-        self.solver = solver
-        self.tol = tol
-        self.max_iter = max_iter
-        self.max_time = max_time
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    measure: str | Measure = "f1"
+    _: KW_ONLY
+    budgets: ArrayLike | None = None
+    n_features_to_select: ArrayLike | None = None
+    Cs: int | ArrayLike = (1.0, 10.0, 100.0)
+    cv: Any = None
+    scoring: str | Callable[..., float] | None = None
+    refit: str = "best"
+    fit_intercept: bool = True
+    intercept_scaling: float = 1.0
+    always_features: ArrayLike | None = None
+    excluded_features: ArrayLike | None = None
+    feature_groups: Any = None
+    pos_label: Any = None
+    multi_class_support: str = "union"
+    solver: str = "bundle"
+    tol: float = 0.05
+    max_iter: int = 1000
+    max_time: float | None = None
+    n_jobs: int | None = None
+    verbose: int = 0
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 from numpy.typing import ArrayLike
@@ -13,6 +14,7 @@ from scoresieve.measures import Measure
 from scoresieve.mil.bag_model import OF_EMBEDDING, BagModelMixin
 
 
+@dataclass(eq=False, repr=False)
 class BagMeasureSVC(BagModelMixin, ClassifierMixin, BaseEstimator):
     """``f(B) = sum_k w_k max_{x in B} exp(-||x - x^k||^2 / (2 sigma^2)) + b``, with few x^k.
 
@@ -73,48 +75,26 @@ history_
     1.0
     """
 
-    def __init__(
-        self,
-        measure: str | Measure = "f1",
-        *,
-        budget: int | None = None,
-        n_instances_to_select: int | None = None,
-        C: float = 10.0,
-        sigma: str | float = "median",
-        metric: str = "rbf",
-        n_prototypes: int | None = None,
-        prototypes: str = "sample",
-        max_memory: float = 256e6,
-        fit_intercept: bool = True,
-        intercept_scaling: float = 1.0,
-        pos_label: Any = None,
-        solver: str = "bundle",
-        tol: float = 0.05,
-        max_iter: int = 1000,
-        max_time: float | None = None,
-        n_jobs: int | None = None,
-        random_state: Any = 0,
-        verbose: int = 0,
-    ) -> None:
-        self.measure = measure
-        self.budget = budget
-        self.n_instances_to_select = n_instances_to_select
-        self.C = C
-        self.sigma = sigma
-        self.metric = metric
-        self.n_prototypes = n_prototypes
-        self.prototypes = prototypes
-        self.max_memory = max_memory
-        self.fit_intercept = fit_intercept
-        self.intercept_scaling = intercept_scaling
-        self.pos_label = pos_label
-        self.solver = solver
-        self.tol = tol
-        self.max_iter = max_iter
-        self.max_time = max_time
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
+    measure: str | Measure = "f1"
+    _: KW_ONLY
+    budget: int | None = None
+    n_instances_to_select: int | None = None
+    C: float = 10.0
+    sigma: str | float = "median"
+    metric: str = "rbf"
+    n_prototypes: int | None = None
+    prototypes: str = "sample"
+    max_memory: float = 256e6
+    fit_intercept: bool = True
+    intercept_scaling: float = 1.0
+    pos_label: Any = None
+    solver: str = "bundle"
+    tol: float = 0.05
+    max_iter: int = 1000
+    max_time: float | None = None
+    n_jobs: int | None = None
+    random_state: Any = 0
+    verbose: int = 0
 
     def fit(self, bags: Any, y: Any, sample_weight: ArrayLike | None = None) -> BagMeasureSVC:
         """Embed the bags, select instances, and fit one model for each class.

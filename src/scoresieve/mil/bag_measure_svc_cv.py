@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -36,6 +37,7 @@ from scoresieve.solvers.limits import Limits
 from scoresieve.solvers.solve import check_solver
 
 
+@dataclass(eq=False, repr=False)
 class BagMeasureSVCCV(
     ChosenModelMixin, BagModelMixin, CallbackMixin, ClassifierMixin, BaseEstimator
 ):
@@ -111,57 +113,32 @@ class BagMeasureSVCCV(
     (1, array([4., 4.]))
     """
 
+    measure: str | Measure = "f1"
+    _: KW_ONLY
+    sigmas: Any = ("0.25*median", "0.5*median", "median")
+    budgets: ArrayLike | None = None
+    n_instances_to_select: ArrayLike | None = None
+    Cs: int | ArrayLike = (1.0, 10.0, 100.0)
+    cv: Any = None
+    scoring: str | Callable[..., float] | None = None
+    refit: str = "best"
+    metric: str = "rbf"
+    n_prototypes: int | None = None
+    prototypes: str = "sample"
+    max_memory: float = 256e6
+    fit_intercept: bool = True
+    intercept_scaling: float = 1.0
+    pos_label: Any = None
+    solver: str = "bundle"
+    tol: float = 0.05
+    max_iter: int = 1000
+    max_time: float | None = None
+    n_jobs: int | None = None
+    random_state: Any = 0
+    verbose: int = 0
+
     _fields = ChosenModelMixin._fields | {"estimator_": estimator("BagMeasureSVC")}
     _private_state = ("_targets", "_selected")
-
-    def __init__(
-        self,
-        measure: str | Measure = "f1",
-        *,
-        sigmas: Any = ("0.25*median", "0.5*median", "median"),
-        budgets: ArrayLike | None = None,
-        n_instances_to_select: ArrayLike | None = None,
-        Cs: int | ArrayLike = (1.0, 10.0, 100.0),
-        cv: Any = None,
-        scoring: str | Callable[..., float] | None = None,
-        refit: str = "best",
-        metric: str = "rbf",
-        n_prototypes: int | None = None,
-        prototypes: str = "sample",
-        max_memory: float = 256e6,
-        fit_intercept: bool = True,
-        intercept_scaling: float = 1.0,
-        pos_label: Any = None,
-        solver: str = "bundle",
-        tol: float = 0.05,
-        max_iter: int = 1000,
-        max_time: float | None = None,
-        n_jobs: int | None = None,
-        random_state: Any = 0,
-        verbose: int = 0,
-    ) -> None:
-        self.measure = measure
-        self.sigmas = sigmas
-        self.budgets = budgets
-        self.n_instances_to_select = n_instances_to_select
-        self.Cs = Cs
-        self.cv = cv
-        self.scoring = scoring
-        self.refit = refit
-        self.metric = metric
-        self.n_prototypes = n_prototypes
-        self.prototypes = prototypes
-        self.max_memory = max_memory
-        self.fit_intercept = fit_intercept
-        self.intercept_scaling = intercept_scaling
-        self.pos_label = pos_label
-        self.solver = solver
-        self.tol = tol
-        self.max_iter = max_iter
-        self.max_time = max_time
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
 
     @with_callbacks
     def fit(

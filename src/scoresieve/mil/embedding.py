@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -27,6 +28,7 @@ PROTOTYPES = ("kmeans", "sample")
 LEAST_MEMORY = 1e6
 
 
+@dataclass(eq=False, repr=False)
 class MILESEmbedding(PersistenceMixin, OutputMixin, TransformerMixin, BaseEstimator):
     """``s(x^k, B_i) = max_j exp(-||x_ij - x^k||^2 / (2 sigma^2))`` for every prototype x^k.
 
@@ -71,24 +73,15 @@ class MILESEmbedding(PersistenceMixin, OutputMixin, TransformerMixin, BaseEstima
            [0.607, 0.135, 1.   ]])
     """
 
-    _fields = fields_of("n_columns_in_", "prototypes_", "prototype_indices_", "sigma_")
+    sigma: str | float = "median"
+    _: KW_ONLY
+    metric: str = "rbf"
+    n_prototypes: int | None = None
+    prototypes: str = "sample"
+    max_memory: float = 256e6
+    random_state: Any = 0
 
-    def __init__(
-        self,
-        sigma: str | float = "median",
-        *,
-        metric: str = "rbf",
-        n_prototypes: int | None = None,
-        prototypes: str = "sample",
-        max_memory: float = 256e6,
-        random_state: Any = 0,
-    ) -> None:
-        self.sigma = sigma
-        self.metric = metric
-        self.n_prototypes = n_prototypes
-        self.prototypes = prototypes
-        self.max_memory = max_memory
-        self.random_state = random_state
+    _fields = fields_of("n_columns_in_", "prototypes_", "prototype_indices_", "sigma_")
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

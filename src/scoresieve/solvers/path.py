@@ -81,7 +81,9 @@ def solve_path(
     True
     """
     budgets = check_budgets(budgets)
-    problem = make_problem(X, y, budget=max(budgets), **arguments)
+    if "budget" in arguments:
+        raise TypeError("budget is not an argument of a path; its budgets are in budgets.")
+    problem = make_problem(X, y, **{**arguments, "budget": max(budgets)})
     limits = Limits(default_tol(tol, problem), max_iter, max_time, callback)
     return solve_budgets(problem, budgets, limits)
 
