@@ -231,7 +231,7 @@ class TestKinds:
             ({"loss": "logistic"}, run_smooth),
             ({"loss": "squared"}, run_smooth),
         ],
-        ids=str,
+        ids=lambda value: getattr(value, "__name__", str(value)),
     )
     def test_the_engine(self, data, kind, engine):
         X, y = data(4)

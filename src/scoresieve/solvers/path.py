@@ -83,7 +83,8 @@ def solve_path(
     budgets = check_budgets(budgets)
     if "budget" in arguments:
         raise TypeError("budget is not an argument of a path; its budgets are in budgets.")
-    problem = make_problem(X, y, **{**arguments, "budget": max(budgets)})
+    arguments["budget"] = max(budgets)
+    problem = make_problem(X, y, **arguments)
     limits = Limits(default_tol(tol, problem), max_iter, max_time, callback)
     return solve_budgets(problem, budgets, limits)
 

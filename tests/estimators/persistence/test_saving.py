@@ -53,7 +53,7 @@ def test_everything_is_as_before(fitted, path, case, same, same_answers, reloade
 
 
 #: What a file holds with the certificate only.
-PROOF = {"_dual_points", "_warm_y", "_warm_weights"}
+PROOF = {"_dual_points", "_warm_y", "_warm_weights", "history_"}
 
 
 def test_all_but_the_certificate_is_as_before(fitted, path, case, same, same_answers, reloaded):

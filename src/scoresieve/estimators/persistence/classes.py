@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import importlib
 from typing import Any
 
@@ -27,11 +28,14 @@ def enter(cls: type) -> None:
         CLASSES[cls.__name__] = cls
 
 
+def known_classes() -> set[str]:
+    """Names of the estimators whose modules have been imported; bases have no parameters."""
+    return {name for name, cls in CLASSES.items() if dataclasses.is_dataclass(cls)}
+
+
 def model_of(record: Record, *names: str) -> Any:
     """The model that a record describes, of a class with one of these names; of any, without."""
-    # Bases, unlike estimators, have no parameters of their own.
-    known = {name for name, cls in CLASSES.items() if "__init__" in vars(cls)}
-    known = known.union(*DEFINED_IN.values())
+    known = known_classes().union(*DEFINED_IN.values())
     name = record.choice("class", names or sorted(known))
     for module, defined in DEFINED_IN.items():
         if name in defined:

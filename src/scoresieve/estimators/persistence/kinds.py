@@ -34,6 +34,8 @@ class Field:
         Whether a fitted model may lack the attribute, or have None; a file holds null then.
     is_proof : bool
         Whether it grows with the training rows and serves ``certify`` and warm starts only.
+    is_list : bool
+        Whether it has one item for each problem.
     """
 
     check: Callable[[Record, Any], Any]
@@ -42,6 +44,7 @@ class Field:
     optional: bool = False
     nullable: bool = False
     is_proof: bool = False
+    is_list: bool = False
 
     def read(self, record: Record, key: Any) -> Any:
         """The checked plain data; None if it is absent and may be."""
@@ -103,6 +106,7 @@ def each(part: Field) -> Field:
         plain=lambda items: [part.to_plain(item) for item in items],
         value=lambda items: [part.to_value(item) for item in items],
         is_proof=part.is_proof,
+        is_list=True,
     )
 
 

@@ -102,7 +102,7 @@ class PersistenceMixin:
             if isinstance(value, PersistenceMixin):
                 setattr(lean, name, value._without_certificate())
             elif part.is_proof:
-                setattr(lean, name, [None] * len(value) if isinstance(value, list) else None)
+                setattr(lean, name, [None] * len(value) if part.is_list else None)
         return lean
 
     def _tree(self) -> dict[str, Any]:
