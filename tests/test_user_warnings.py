@@ -16,7 +16,6 @@ from sklearn.preprocessing import StandardScaler
 import scoresieve
 from scoresieve import BudgetClassifier, MeasureSVC, budget_path, certify, solve
 from scoresieve._user_warnings import warn_user
-from scoresieve.solvers.path import solve_path
 
 MESSAGE = "budget=99 is more than the 10 columns"
 
@@ -73,7 +72,7 @@ def test_paths(data, noted):
     assert noted() == [(__file__, here() - 1)]
     budget_path(X, y, loss="logistic", budgets=[2, 99])
     assert noted()[1:] == [(__file__, here() - 1)]
-    solve_path(X, y, [2, 99], measure="f1", C=1.0)
+    solve(X, y, measure="f1", budget=99, C=1.0)
     assert noted()[2:] == [(__file__, here() - 1)]
 
 

@@ -206,7 +206,6 @@ def check_budget(budget: Any, n_units: int, *, at_most: bool = False) -> int:
 
     Parameters
     ----------
-    budget : int
     n_units : int
         How many columns or groups can be selected. With 0 the budget has no effect and stays.
     at_most : bool
@@ -250,7 +249,6 @@ def check_columns(columns: Any, n_features: int, name: str) -> IntArray:
     ----------
     columns : None, array-like of int, or boolean mask of shape (n_features,)
         Column numbers from 0; negative ones are refused.
-    n_features : int
     name : str
         The argument, for messages.
     """
@@ -295,7 +293,6 @@ def check_groups(feature_groups: Any, n_features: int) -> IntArray | None:
     feature_groups : None, array-like of int of shape (n_features,), or list of lists of int
         Columns with equal numbers are one group; or each list holds the column numbers of one
         group, and columns in no list stay alone.
-    n_features : int
     """
     if feature_groups is None:
         return None

@@ -17,13 +17,7 @@ _LIBRARIES = tuple(
 
 
 def warn_user(message: str, category: type[Warning] = UserWarning) -> None:
-    """Warn at the innermost line of the call stack that belongs to no library.
-
-    Parameters
-    ----------
-    message : str
-    category : type of Warning
-    """
+    """Warn at the innermost line of the call stack that belongs to no library."""
     frame = sys._getframe(1)
     while frame.f_back is not None and _is_library(frame.f_code.co_filename):
         frame = frame.f_back

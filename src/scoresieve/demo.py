@@ -66,7 +66,6 @@ class Fit:
     setting : float
         The budget, or the C of the baseline.
     weights : ndarray of shape (n_words,)
-    n_features, train_f1, test_f1, seconds : float
     tuned_f1 : float
         Held-out F1 of the baseline with the threshold that is best on the training scores.
     primal, dual, gap, n_rounds : float

@@ -14,7 +14,7 @@ from sklearn.metrics import f1_score
 from scoresieve import Status
 from scoresieve.estimators.path import budget_path
 from scoresieve.losses import Huber
-from scoresieve.solvers.path import solve_path
+from tests.helpers import solve_path
 
 
 class Frame:

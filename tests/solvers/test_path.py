@@ -14,8 +14,8 @@ from numpy.testing import assert_array_equal
 
 from scoresieve import Status, solve
 from scoresieve.solvers.bundle import rounds
-from scoresieve.solvers.path import solve_path
 from scoresieve.solvers.problem import make_problem
+from tests.helpers import solve_path
 
 BUDGETS = [1, 2, 4]
 F1, LOGISTIC, HINGE = {"measure": "f1"}, {"loss": "logistic"}, {"loss": "hinge"}

@@ -13,11 +13,11 @@ from scoresieve import Progress, Status, certify, solve
 from scoresieve.solvers import limits as limits_module
 from scoresieve.solvers.bundle.rounds import run_bundle
 from scoresieve.solvers.limits import relative_gap
-from scoresieve.solvers.path import solve_path
 from scoresieve.solvers.problem import make_problem
 from scoresieve.solvers.smooth.rounds import run_smooth
 from scoresieve.solvers.solve import default_tol, engine_for
 from scoresieve.solvers.two_layer import run_two_layer
+from tests.helpers import solve_path
 
 SOLVERS = ["bundle", "two_layer"]
 both = pytest.mark.parametrize("solver", SOLVERS)

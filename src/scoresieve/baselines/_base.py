@@ -40,7 +40,6 @@ class BinaryFit:
     Attributes
     ----------
     w : ndarray of shape (n_features,)
-    intercept : float
     n_iter : int
         Steps, of the method's own kind; at least 1.
     trouble : str or None

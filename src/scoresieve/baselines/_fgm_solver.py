@@ -57,7 +57,6 @@ class FGMResult:
         ``"precision"`` if the subproblem cannot be solved finely enough for the gap.
     n_steps : int
         Proximal steps of all rounds.
-    history : list of GroupRound
     """
 
     w: FloatArray
@@ -84,7 +83,6 @@ class GroupGeneration:
     y : ndarray of shape (n_samples,), in {-1, +1}
     norm : BudgetNorm
         On all columns of the design. Columns that are always in belong to every group.
-    C : float
     """
 
     def __init__(self, design: Design, y: FloatArray, norm: BudgetNorm, C: float) -> None:
@@ -159,11 +157,9 @@ def solve_fgm(
     ----------
     design, y, norm, C
         See :class:`GroupGeneration`.
-    tol : float
     stop : {"change", "gap"}
         ``"change"``: the objective of the subproblem fell by at most ``tol`` of itself, or the most
         violated group is in already. ``"gap"``: the certified relative gap is at most ``tol``.
-    max_groups : int
     max_time : float, optional
         Seconds, honoured within one proximal step and one pass over X.
     """

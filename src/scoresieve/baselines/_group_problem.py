@@ -29,7 +29,6 @@ class SquaredHingeLoss:
     Attributes
     ----------
     y : ndarray of shape (n_samples,), in {-1, +1}
-    C : float
     """
 
     y: FloatArray
@@ -67,11 +66,6 @@ class GroupProblem:
     * ``(sum_t ||w_t||)^2`` is the budget norm with B = 1 whose units are the groups, so that its
       prox is exact.
     * ``safe_step`` is a step length that is short enough everywhere, by a bound of the curvature.
-
-    Parameters
-    ----------
-    design : Design
-    loss : SquaredHingeLoss
     """
 
     def __init__(self, design: Design, loss: SquaredHingeLoss) -> None:
@@ -128,7 +122,6 @@ class GroupSolution:
     scores : ndarray of shape (n_samples,)
     primal, dual : float
         ``F(v)``, and a lower bound of its minimum over these groups.
-    n_steps : int
     step : float
         The last step length, for the next subproblem.
     """
@@ -163,14 +156,12 @@ def solve_groups(
 
     Parameters
     ----------
-    problem : GroupProblem
     v : ndarray
         Where to start.
     step : float
         First step length to try.
     tol : float
         Relative gap of the subproblem to stop at.
-    max_steps : int
     expired : callable
         Whether the time is over; asked before each step.
     """

@@ -45,7 +45,6 @@ def solve_l1_master(
         ``A``.
     losses : ndarray of shape (n_cuts,)
         ``q``, not negative.
-    C : float
     max_time : float, optional
         Seconds.
 

@@ -39,7 +39,6 @@ class L1Bundle:
 
     Parameters
     ----------
-    problem : Problem
     tracker : Tracker
         Receives bounds and timings.
     """

@@ -79,8 +79,6 @@ class LiblinearBaseline(Baseline):
         y : ndarray of shape (n_samples,)
             In {-1, +1}.
         penalty : {"l1", "l2"}
-        C : float
-        class_weight : None, "balanced" or dict with the keys -1 and +1
         """
         model = LinearSVC(
             penalty=penalty,

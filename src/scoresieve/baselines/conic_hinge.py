@@ -65,7 +65,6 @@ def solve_hinge_conic(
     y : ndarray of shape (n_samples,), in {-1, +1}
     norm : BudgetNorm
         On the columns of X, without groups and without excluded columns.
-    C : float
     tol : float
         Clarabel's feasibility and gap tolerances.
     max_time : float, optional

@@ -55,9 +55,6 @@ class FGM(Baseline):
         weight. 50 by default, or all features if there are fewer.
     C : float, default=1.0
         Weight of the loss, in the scale of ``LinearSVC(loss="squared_hinge")``.
-    fit_intercept : bool, default=True
-    intercept_scaling : float, default=1.0
-        Value of the constant column whose weight is the intercept.
     stop : {"change", "gap"}, default="change"
         End when the objective of the groups fell by at most ``tol`` of itself in a round, or when
         the certified relative gap is at most ``tol``. A small change proves nothing: gaps of ten
@@ -65,10 +62,8 @@ class FGM(Baseline):
     tol : float, default=0.001
     max_groups : int, default=50
         Most groups for each class.
-    max_time : float, optional
-        Seconds for each class, honoured within one step and one pass over X.
-    n_jobs : int, optional
-        How many classes are fitted at a time.
+    fit_intercept, intercept_scaling, max_time, n_jobs
+        As in :class:`~scoresieve.MeasureSVC`.
 
     Attributes
     ----------

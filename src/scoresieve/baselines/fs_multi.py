@@ -39,8 +39,6 @@ class FSMulti(BudgetBaseline):
 
     Parameters
     ----------
-    measure : str or Measure, default="f1"
-        What to optimise: ``"f1"``, ``"prec@100"``, ``"rec@2p"``, ``"prbep"``, ``"roc_auc"``, ...
     budget : int, optional
         B, the size of a group. By default 50, or all features if there are fewer.
     C : float, default=1.0
@@ -48,12 +46,6 @@ class FSMulti(BudgetBaseline):
     C_scale : {"linear_svc", "svmperf", "paper"}, default="linear_svc"
         Whose C it is: that of ``LinearSVC`` and of this package, SVM^perf's ``-c`` (not for
         ``"accuracy"``), or the paper's C divided by n (0.1 for its News20 experiments).
-    fit_intercept : bool, default=False
-        The paper has none.
-    intercept_scaling : float, default=1.0
-        Value of the constant column whose weight is the intercept.
-    pos_label : object, optional
-        The positive one of two classes; ``classes_[1]`` by default.
     tol : float, default=0.1
         eps_1: the certified relative gap to stop at.
     inner_tol : float, default=0.01
@@ -62,10 +54,8 @@ class FSMulti(BudgetBaseline):
         T: groups after which the outer layer ends.
     max_iter : int, default=1000
         Most steps of the inner layer, all groups together, for each class.
-    max_time : float, optional
-        Seconds for each class, honoured within one step.
-    n_jobs : int, optional
-        How many classes are fitted at a time.
+    measure, fit_intercept, intercept_scaling, pos_label, max_time, n_jobs
+        As in :class:`~scoresieve.MeasureSVC`.
 
     Attributes
     ----------

@@ -47,24 +47,12 @@ class L1BundleSVM(MeasureBaseline):
 
     Parameters
     ----------
-    measure : str or Measure, default="f1"
-        What to optimise: ``"f1"``, ``"prec@100"``, ``"rec@2p"``, ``"prbep"``, ``"roc_auc"``, ...
     C : float, default=1.0
         Weight of the risk. On text 0.05 to 1 is the range from a few features to fifty.
-    fit_intercept : bool, default=True
-    intercept_scaling : float, default=1.0
-        Value of the constant column whose weight is the intercept; the larger, the less the
-        intercept is regularised.
-    pos_label : object, optional
-        The positive one of two classes; ``classes_[1]`` by default.
     tol : float, default=0.1
         Certified relative gap to stop at.
-    max_iter : int, default=1000
-        Most rounds for each class.
-    max_time : float, optional
-        Seconds for each class, honoured within one pass over X.
-    n_jobs : int, optional
-        How many classes are fitted at a time.
+    measure, fit_intercept, intercept_scaling, pos_label, max_iter, max_time, n_jobs
+        As in :class:`~scoresieve.MeasureSVC`.
 
     Attributes
     ----------

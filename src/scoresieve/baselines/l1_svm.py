@@ -192,7 +192,6 @@ def smallest_C(X: Any, y: FloatArray, intercept: float, class_weight: Any) -> fl
     y : ndarray of shape (n_samples,)
     intercept : float
         Value of the constant column; 0 for none.
-    class_weight : None, "balanced" or dict
     """
     signed = y * compute_sample_weight(class_weight, y)
     correlations = X.T @ signed

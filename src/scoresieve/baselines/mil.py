@@ -56,10 +56,7 @@ random_state
     ----------
     key_instances_ : list of KeyInstance
         Class by class, the largest weights first.
-    n_instances_selected_ : int
     coef_ : ndarray of shape (1, n_instances_selected_) or (n_classes, n_instances_selected_)
-    embedding_ : MILESEmbedding
-    model_ : L1SVM
     classes_, intercept_, C_, path_, n_iter_
         As in :class:`L1SVM`.
 
@@ -100,12 +97,7 @@ random_state
 
         Parameters
         ----------
-        bags : Bags or list of arrays
         y : array-like of shape (n_bags,), or indicator matrix of shape (n_bags, n_classes)
-
-        Returns
-        -------
-        self
         """
         shared = {name: getattr(self, name) for name in OF_L1_SVM}
         model = L1SVM(n_features_to_select=self.n_instances_to_select, **shared)
@@ -173,12 +165,7 @@ class MeanInstanceSVM(LiblinearBaseline):
 
         Parameters
         ----------
-        bags : Bags or list of arrays
         y : array-like of shape (n_bags,), or indicator matrix of shape (n_bags, n_classes)
-
-        Returns
-        -------
-        self
         """
         bags = as_bags(bags)
         check_length(len(bags), y)
@@ -195,12 +182,7 @@ class MeanInstanceSVM(LiblinearBaseline):
 
 
 def mean_instances(bags: Bags) -> Any:
-    """``(1/n_i) sum_j x_ij`` of shape (n_bags, n_columns), CSR for sparse instances.
-
-    Parameters
-    ----------
-    bags : Bags
-    """
+    """``(1/n_i) sum_j x_ij`` of shape (n_bags, n_columns), CSR for sparse instances."""
     shares = np.repeat(1.0 / bags.sizes, bags.sizes)
     averages = sp.csr_array(
         (shares, np.arange(bags.n_instances), bags.offsets), shape=(len(bags), bags.n_instances)

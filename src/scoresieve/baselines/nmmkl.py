@@ -56,15 +56,10 @@ class NMMKL(Baseline):
         B. 50 by default, or all features if there are fewer.
     C : float, default=1.0
         Weight of the loss, in the scale of ``LinearSVC(loss="hinge")``.
-    fit_intercept : bool, default=True
-    intercept_scaling : float, default=1.0
-        Value of the constant column whose weight is the intercept.
     tol : float, default=1e-4
         Certified relative gap that is asked for. The conic solver usually gives 1e-7.
-    max_time : float, optional
-        Seconds for each class, honoured within one step of the conic solver.
-    n_jobs : int, optional
-        How many classes are fitted at a time.
+    fit_intercept, intercept_scaling, max_time, n_jobs
+        As in :class:`~scoresieve.MeasureSVC`.
 
     Attributes
     ----------

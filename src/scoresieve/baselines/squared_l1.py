@@ -34,26 +34,15 @@ class SquaredL1SVM(BudgetBaseline):
 
     Parameters
     ----------
-    measure : str or Measure, default="accuracy"
-        What to optimise: ``"accuracy"``, ``"f1"``, ``"prec@100"``, ``"roc_auc"``, ...
     C : float, default=1.0
         Weight of the risk, in the scale of ``C_scale``.
     C_scale : {"linear_svc", "svmperf", "paper"}, default="linear_svc"
         Whose C it is: that of ``LinearSVC`` and of this package, SVM^perf's ``-c`` (not for
         ``"accuracy"``), or the C of Mao and Tsang divided by n.
-    fit_intercept : bool, default=True
-    intercept_scaling : float, default=1.0
-        Value of the constant column whose weight is the intercept.
-    pos_label : object, optional
-        The positive one of two classes; ``classes_[1]`` by default.
     tol : float, default=0.01
         Certified relative gap to stop at.
-    max_iter : int, default=1000
-        Most rounds for each class.
-    max_time : float, optional
-        Seconds for each class, honoured within one round.
-    n_jobs : int, optional
-        How many classes are fitted at a time.
+    measure, fit_intercept, intercept_scaling, pos_label, max_iter, max_time, n_jobs
+        As in :class:`~scoresieve.MeasureSVC`.
 
     Attributes
     ----------

@@ -96,10 +96,6 @@ def load_docstrings(
     min_words : int
         Docstrings with fewer words than this are left out.
 
-    Returns
-    -------
-    Docstrings
-
     Raises
     ------
     ValueError

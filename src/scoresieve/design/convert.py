@@ -25,10 +25,6 @@ def as_design(X: Any, *, constant: float = 0.0) -> Design:
     constant : float, default=0
         Value of a constant column to append (the intercept's), or 0 for none.
 
-    Returns
-    -------
-    Design
-
     Examples
     --------
     >>> import numpy as np

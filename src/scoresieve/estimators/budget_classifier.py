@@ -50,26 +50,13 @@ class BudgetClassifier(
         ``l0_gap_`` bounds how far it is from the best model of that size.
     C : float, default=1.0
         Weight of the losses.
-    fit_intercept : bool, default=True
-    intercept_scaling : float, default=1.0
-        Value of the constant column whose weight is the intercept; the larger, the less the
-        intercept is regularised.
-    always_features, excluded_features, feature_groups
+    fit_intercept, intercept_scaling, always_features, excluded_features, feature_groups, \
+multi_class_support, max_iter, max_time, n_jobs, verbose
         As in :class:`MeasureSVC`.
-    multi_class_support : {"union", "intersection"}, default="union"
-        How the features of several classes become ``support_``.
     tol : float, default=0.01
         Certified relative gap to stop at.
-    max_iter : int, default=1000
-        Most rounds for each class.
-    max_time : float, optional
-        Seconds for each class, honoured within one round.
-    n_jobs : int, optional
-        How many classes are fitted at a time.
     warm_start : bool, default=False
         Start from the weights of the previous fit, if classes and number of features are the same.
-    verbose : int, default=0
-        Above 0, each round is reported on stderr.
 
     Attributes
     ----------

@@ -81,12 +81,7 @@ def loss_for(name_or_loss: str | Loss, task: str) -> Loss:
 
 
 def budget_arguments(budget: Any, n_features_to_select: Any) -> dict[str, Any]:
-    """``B`` = budget, else k, else 50; only a budget that was asked for is lowered with a warning.
-
-    Parameters
-    ----------
-    budget, n_features_to_select : int or None
-    """
+    """``B`` = budget, else k, else 50; only the first is lowered with a warning."""
     k = n_features_to_select
     if k is not None:
         k = check_count(k, "n_features_to_select")
@@ -129,7 +124,6 @@ def column_numbers(columns: Any, names: Any, argument: str) -> Any:
     Parameters
     ----------
     columns : None, array-like of int or str, or boolean mask of shape (n_features,)
-    names : array-like of str or None
     argument : str
         For messages.
     """
@@ -182,10 +176,8 @@ def warn_about(result: SolveResult, title: str, C: float, tol: float) -> None:
 
     Parameters
     ----------
-    result : SolveResult
     title : str
         What was fitted: "class 'rare'".
-    C, tol : float
     """
     if not result.status.reached_tolerance:
         warn_user(
@@ -253,10 +245,6 @@ class BudgetClassifierMixin(LinearModelMixin, CallbackMixin):
             How often each row counts: 2 is the same as the row twice, 0 as leaving it out. Any
             weights for losses and for the measures ``"accuracy"``, ``"balanced_accuracy"`` and
             ``"roc_auc"``; whole ones, by repeated rows, for the other measures.
-
-        Returns
-        -------
-        self
         """
         X, y = validate_data(self, X, y, multi_output=True, accept_large_sparse=True, **X_OPTIONS)
         targets, y = read_targets(y, getattr(self, "pos_label", None))

@@ -62,21 +62,13 @@ class BudgetRegressor(
         bounds how far it is from the best model of that size.
     C : float, default=1.0
         Weight of the losses.
-    fit_intercept : bool, default=True
-    intercept_scaling : float, default=1.0
-        Value of the constant column; the larger, the less the intercept is regularised.
-    always_features, excluded_features, feature_groups
+    fit_intercept, intercept_scaling, always_features, excluded_features, feature_groups, \
+max_iter, max_time, verbose
         As in :class:`MeasureSVC`.
     tol : float, default=0.01
         Certified relative gap to stop at.
-    max_iter : int, default=1000
-        Most rounds.
-    max_time : float, optional
-        Seconds, honoured within one round.
     warm_start : bool, default=False
         Start from the weights of the previous fit, if the number of features is the same.
-    verbose : int, default=0
-        Above 0, each round is reported on stderr.
 
     Attributes
     ----------

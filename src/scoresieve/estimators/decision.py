@@ -76,7 +76,6 @@ def measure_score(
 
     Parameters
     ----------
-    measure : Measure
     targets : Targets
         Of the training data.
     y : ndarray or sparse matrix

@@ -34,10 +34,6 @@ class LinearExportMixin(LinearModelMixin):
         * Its parameters are those of this model where the names are the same. Fitting it again
           trains an ordinary ``LinearSVC``, with all features.
 
-        Returns
-        -------
-        LinearSVC or OneVsRestClassifier
-
         Examples
         --------
         >>> import numpy as np

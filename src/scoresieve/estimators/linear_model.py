@@ -108,10 +108,6 @@ class LinearModelMixin:
         y : array-like of shape (n_samples,), or indicator matrix of shape (n_samples, n_classes)
         sample_weight : array-like of shape (n_samples,), optional
             How often each row counts, as in ``fit``.
-
-        Returns
-        -------
-        float
         """
         check_is_fitted(self, "coef_")
         if not hasattr(self, "measure_"):
@@ -153,23 +149,13 @@ class LinearModelMixin:
         return found[0] if self._targets.kind == "binary" else found
 
     def sparsify(self) -> Any:
-        """Convert ``coef_`` to a CSR matrix, as scikit-learn's linear models do.
-
-        Returns
-        -------
-        self
-        """
+        """Convert ``coef_`` to a CSR matrix, as scikit-learn's linear models do."""
         check_is_fitted(self, "coef_")
         self.coef_ = sp.csr_matrix(self.coef_)
         return self
 
     def densify(self) -> Any:
-        """Convert ``coef_`` to an array.
-
-        Returns
-        -------
-        self
-        """
+        """Convert ``coef_`` to an array."""
         check_is_fitted(self, "coef_")
         if sp.issparse(self.coef_):
             self.coef_ = self.coef_.toarray()

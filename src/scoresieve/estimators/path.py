@@ -108,7 +108,8 @@ def budget_path(
     y : array-like of shape (n_samples,)
         Two classes, labelled in any way, or numbers with a loss for regression.
     budgets : iterable of int
-        In any order; see :func:`scoresieve.solvers.path.solve_path`.
+        In any order. Equal ones are solved once; one above the number of columns or groups that can
+        be selected is lowered to it with a warning.
     measure : str or Measure, optional
         As for :class:`MeasureSVC`; ``"f1"`` if neither a measure nor a loss is given.
     loss : str or Loss, optional
@@ -129,9 +130,13 @@ def budget_path(
         How often each row counts; see :meth:`scoresieve.MeasureSVC.fit`.
     tol : float, optional
         0.05 for a measure and 0.01 for a loss by default.
-    max_iter, max_time, callback
-        As for :func:`scoresieve.solvers.path.solve_path`: ``max_iter`` holds for each budget,
-        ``max_time`` for the whole path.
+    max_iter : int
+        Most rounds for each budget.
+    max_time : float, optional
+        Seconds for the whole path. When they are over, every budget that is left gets one round.
+    callback : callable, optional
+        Called with a :class:`~scoresieve.Progress` after each round; when it returns True the path
+        ends: every budget that is left gets one round.
 
     Returns
     -------

@@ -45,7 +45,6 @@ class Reporter:
 
     Parameters
     ----------
-    estimator_name : str
     title : str
         What is fitted: "class 'rare'".
     verbose : bool
@@ -119,10 +118,6 @@ class CallbackMixin(CallbackSupportMixin):
             ----------
             *callbacks : FitCallback
                 ``sklearn.callback.ProgressBar()``, for example.
-
-            Returns
-            -------
-            self
             """
             super().set_callbacks(*callbacks)
             self._n_callbacks = len(callbacks)
@@ -139,7 +134,6 @@ class FitTasks:
 
     Parameters
     ----------
-    estimator : CallbackMixin
     titles : list of str
         What each problem is about: "class 'rare'".
     X, y, metadata

@@ -23,10 +23,6 @@ class OutputMixin:
         ----------
         transform : {"default", "pandas", "polars"}, optional
             None leaves the choice as it is.
-
-        Returns
-        -------
-        self
         """
         super().set_output(transform=transform)  # type: ignore[misc]
         if transform is not None:

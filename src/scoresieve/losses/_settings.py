@@ -16,10 +16,8 @@ def positive_setting(value: Any, name: str, *, or_zero: bool = False) -> float:
 
     Parameters
     ----------
-    value : Any
     name : str
         Of the setting, for the message.
-    or_zero : bool
     """
     real = isinstance(value, numbers.Real) and not isinstance(value, bool)
     if real and np.isfinite(value) and (SMALLEST <= value <= LARGEST or (or_zero and value == 0)):

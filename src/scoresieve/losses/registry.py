@@ -49,10 +49,6 @@ def get_loss(name_or_loss: str | Loss, **settings: float) -> Loss:
     **settings : float
         Settings of a loss given by name, such as ``epsilon``.
 
-    Returns
-    -------
-    Loss
-
     Examples
     --------
     >>> get_loss("squared_hinge")

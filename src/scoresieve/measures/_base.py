@@ -232,10 +232,6 @@ def get_measure(name_or_measure: str | Measure) -> Measure:
     name_or_measure : str or Measure
         A name from the table (upper case and spaces do not matter), or a measure.
 
-    Returns
-    -------
-    measure : Measure
-
     Examples
     --------
     >>> get_measure("f1")

@@ -28,7 +28,6 @@ def C_from_paper(c: float, y: ArrayLike, measure: str | Measure) -> float:
         The paper's C divided by the number of examples: 0.1 for its News20 experiments.
     y : array-like of shape (n_samples,)
         Labels; positive numbers are the positive class.
-    measure : str or Measure
 
     Examples
     --------

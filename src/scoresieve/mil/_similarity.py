@@ -38,7 +38,6 @@ def nearest_squared(bags: Bags, prototypes: Any, max_bytes: int) -> FloatArray:
 
     Parameters
     ----------
-    bags : Bags
     prototypes : array or CSR array of shape (n_prototypes, n_columns)
     max_bytes : int
         Memory for all besides the result.
@@ -88,7 +87,6 @@ def reduce_over_bags(
 
     Parameters
     ----------
-    bags : Bags
     prototypes : array or CSR array of shape (n_prototypes, n_columns)
     left : callable
         Turns rows of instances into factors.
@@ -122,9 +120,7 @@ def block_shape(bags: Bags, prototypes: Any, max_bytes: int) -> tuple[int, int]:
 
     Parameters
     ----------
-    bags : Bags
     prototypes : array or CSR array of shape (n_prototypes, n_columns)
-    max_bytes : int
     """
     sparse = sp.issparse(bags.instances) and sp.issparse(prototypes)
     copies = SPARSE_COPIES if sparse else DENSE_COPIES

@@ -53,7 +53,6 @@ def as_offsets(offsets: ArrayLike, n_instances: int) -> IntArray:
     Parameters
     ----------
     offsets : array-like of int of shape (n_bags + 1,)
-    n_instances : int
     """
     offsets = np.asarray(offsets)
     good = offsets.ndim == 1 and offsets.size >= 2 and offsets.dtype.kind in "iu"

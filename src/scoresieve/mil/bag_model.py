@@ -37,7 +37,6 @@ class KeyInstance(NamedTuple):
         The class that a positive weight speaks for.
     bag, position : int
         The training bag it comes from, and its place there.
-    weight : float
     vector : ndarray of shape (n_columns,), or CSR array of shape (1, n_columns)
     """
 
@@ -82,7 +81,6 @@ class BagModelMixin(LinearModelMixin, PersistenceMixin):
 
         Parameters
         ----------
-        bags : Bags or list of arrays
         y : array-like of shape (n_bags,) or (n_bags, n_classes)
         model : estimator
             For the embedding; with ``support_`` when it is fitted.
@@ -183,7 +181,6 @@ def counted_bags(bags: Bags, sample_weight: ArrayLike | None) -> tuple[IntArray,
 
     Parameters
     ----------
-    bags : Bags
     sample_weight : array-like of shape (n_bags,), optional
     """
     if sample_weight is None:

@@ -62,9 +62,6 @@ def tabulate_sigmas(
     Parameters
     ----------
     kind : {"budget", "n_instances_to_select"}
-    sizes : list of int
-    Cs : list of float
-    sigmas : list of float or str
     paths : list of list of list of PathScores
         For each sigma, each split and each C.
     """
@@ -87,12 +84,7 @@ def tabulate_sigmas(
 
 
 def check_sigmas(sigmas: Any) -> list[Any]:
-    """Distinct widths in the order given, each of them checked.
-
-    Parameters
-    ----------
-    sigmas : iterable of float or str
-    """
+    """Distinct widths in the order given, each of them checked."""
     if isinstance(sigmas, str) or not isinstance(sigmas, Iterable):
         raise ValueError(
             f"sigmas must be a list of numbers or multiples of the median; got {sigmas!r}. Put a "

@@ -31,12 +31,6 @@ class InstanceContributionsDisplay:
     names : sequence of str, optional
         What each instance is called; "instance 0" and so on by default.
 
-    Attributes
-    ----------
-    ax_ : matplotlib Axes
-    figure_ : matplotlib Figure
-    bars_ : matplotlib BarContainer
-
     Examples
     --------
     >>> import numpy as np
@@ -97,10 +91,6 @@ class InstanceContributionsDisplay:
             Instances with a bar of their own.
         ax : matplotlib Axes, optional
             Where to draw; a new figure by default.
-
-        Returns
-        -------
-        InstanceContributionsDisplay
         """
         contributions = model.instance_scores(bag)
         classes = list(model.classes_)
@@ -149,10 +139,6 @@ class InstanceContributionsDisplay:
         """Draw the bars.
 
         ``max_bars`` and ``ax`` are as for :meth:`from_estimator`.
-
-        Returns
-        -------
-        self
         """
         drawn = self.bars(max_bars)
         if ax is None:

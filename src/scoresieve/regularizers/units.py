@@ -32,10 +32,8 @@ class Units:
     Parameters
     ----------
     unit_of : ndarray of int64 of shape (n_features,)
-    n_units : int
     always, excluded : ndarray of int64
         Sorted column numbers.
-    columns : slice or ndarray of int64
     has_groups : bool
         False when each unit is one column.
     """

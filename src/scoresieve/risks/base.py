@@ -111,5 +111,4 @@ class Risk(ABC):
         ----------
         point : DualPoint
             From anywhere.
-        C : float
         """

@@ -47,7 +47,6 @@ class LossRisk(PackedCuts):
 
     Parameters
     ----------
-    loss : Loss
     y : ndarray of shape (n_samples,)
         Labels in {-1, +1} or real targets, checked.
     weights : ndarray of shape (n_samples,), optional
@@ -98,7 +97,6 @@ class LossRisk(PackedCuts):
             u.
         strength : float
             ``||X^T v||_(B)^2`` of u, over the columns that the bound is wanted for.
-        C : float
         """
         whole, half = C * self.gain(slopes), C * self.gain(0.5 * slopes)
         bend = max(0.0, 2.0 * (2.0 * half - whole))

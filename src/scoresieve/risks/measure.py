@@ -79,7 +79,6 @@ class MeasureRisk(PackedCuts):
 
     Parameters
     ----------
-    measure : Measure
     y : ndarray of shape (n_samples,), in {-1, +1}
         Checked.
     weights : ndarray of shape (n_samples,), optional

@@ -91,7 +91,6 @@ def solve_master_conic(problem: MasterProblem, *, tol: float = 1e-9) -> MasterSo
 
     Parameters
     ----------
-    problem : MasterProblem
     tol : float
         Clarabel's feasibility and gap tolerances, in scaled units.
 
@@ -224,7 +223,6 @@ def solve_group_qcqp(
         ``A_t``: the cuts on the columns of each group.
     losses : ndarray of shape (n_cuts,)
         ``q``.
-    C : float
     tol : float
         Clarabel's tolerances, in scaled units.
     """

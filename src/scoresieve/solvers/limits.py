@@ -100,11 +100,8 @@ class Limits:
 
     Attributes
     ----------
-    tol : float
-    max_iter : int
     max_time : float or None
         Seconds from when the run begins.
-    callback : callable or None
     find_smallest_C : bool
         Whether a fit without features goes on to look for the C that gives some, which takes
         several fits; what tries many settings anyway has no use for it.
@@ -156,7 +153,6 @@ class Tracker:
 
     Parameters
     ----------
-    limits : Limits
     dual_point : DualPoint
         What proves that the optimum is not negative: the first lower bound.
     """

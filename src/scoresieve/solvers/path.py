@@ -15,78 +15,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
-from typing import Any, Unpack
-
-from numpy.typing import ArrayLike
+from typing import Any
 
 from scoresieve._checks import check_count
 from scoresieve.solvers.limits import Deadline, Limits, Progress
-from scoresieve.solvers.problem import Problem, ProblemArguments, make_problem
+from scoresieve.solvers.problem import Problem
 from scoresieve.solvers.result import SolveResult
-from scoresieve.solvers.solve import default_tol, run_and_finish
-
-
-def solve_path(
-    X: Any,
-    y: ArrayLike,
-    budgets: Iterable[int],
-    *,
-    tol: float | None = None,
-    max_iter: int = 1000,
-    max_time: float | None = None,
-    callback: Callable[[Progress], object] | None = None,
-    **arguments: Unpack[ProblemArguments],
-) -> list[SolveResult]:
-    """``min_w 1/2 ||w||_B^2 + C R(X w)`` for every B in ``budgets``, in one warm-started run.
-
-    Conventions
-    -----------
-    * Every result is certified to ``tol`` by a dual point of its own, as from
-      :func:`scoresieve.solve`. Within the tolerance its weights differ from those of a fit alone.
-    * The largest budget is fitted first and exactly as by :func:`scoresieve.solve`.
-    * Identical inputs give identical bits; so do the same budgets in another order.
-
-    Parameters
-    ----------
-    X, y, tol, **arguments
-        As for :func:`scoresieve.solve`, C included, without the budget.
-    budgets : iterable of int
-        In any order. Equal ones are solved once. One above the number of columns or groups to
-        select from is lowered to it with a warning.
-    max_iter : int
-        Most rounds for each budget.
-    max_time : float, optional
-        Seconds for the whole path. When they are over, every budget that is left gets one round.
-    callback : callable, optional
-        Called with a :class:`~scoresieve.Progress` after each round; ``iteration`` and ``time``
-        start anew for each budget. When it returns True the path ends: it is not called again, and
-        every budget that is left gets one round.
-
-    Returns
-    -------
-    list of SolveResult
-        One for each entry of ``budgets``, in the order asked for; equal budgets share one.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from scoresieve.solvers.path import solve_path
-    >>> rng = np.random.default_rng(0)
-    >>> X = rng.normal(size=(200, 50))
-    >>> y = np.where(X[:, 3] + X[:, 7] > 1.5, 1, -1)
-    >>> path = solve_path(X, y, [2, 5, 20], measure="f1", C=10.0, intercept_scaling=1.0)
-    >>> [result.gap <= 0.05 for result in path]
-    [True, True, True]
-    >>> bool(path[0].primal >= path[1].dual and path[1].primal >= path[2].dual)
-    True
-    """
-    budgets = check_budgets(budgets)
-    if "budget" in arguments:
-        raise TypeError("budget is not an argument of a path; its budgets are in budgets.")
-    arguments["budget"] = max(budgets)
-    problem = make_problem(X, y, **arguments)
-    limits = Limits(default_tol(tol, problem), max_iter, max_time, callback)
-    return solve_budgets(problem, budgets, limits)
+from scoresieve.solvers.solve import run_and_finish
 
 
 def check_budgets(budgets: Any) -> list[int]:
@@ -102,7 +37,17 @@ def check_budgets(budgets: Any) -> list[int]:
 
 
 def solve_budgets(problem: Problem, budgets: list[int], limits: Limits) -> list[SolveResult]:
-    """Fit for each distinct budget in descending order; the results in the order asked for.
+    """``min_w 1/2 ||w||_B^2 + C R(X w)`` for every B in ``budgets``, in the order asked for.
+
+    Conventions
+    -----------
+    * Every result is certified to the tolerance by a dual point of its own. Within it the weights
+      differ from those of a fit alone.
+    * The largest budget is fitted first and exactly as by :func:`scoresieve.solve`. Equal budgets
+      share one result.
+    * When the time is over, or the callback has returned True, every budget that is left gets one
+      round; then the callback is not called again. ``iteration`` and ``time`` of what it is called
+      with start anew for each budget.
 
     Parameters
     ----------

@@ -54,10 +54,8 @@ class Problem:
     ----------
     design : Design
         X, with the constant column last if there is an intercept.
-    risk : Risk
     norm : BudgetNorm
         On all columns of the design.
-    C : float
     constant : float
         Value of the constant column, whose weight times it is the intercept; 0 if there is none.
     """
@@ -196,7 +194,6 @@ def bind_risk(kind: Measure | Loss, y: Any, weights: FloatArray | None, n_sample
 
     Parameters
     ----------
-    kind : Measure or Loss
     y : array-like of shape (n_samples,)
     weights : ndarray of shape (n_samples,) or None
         As :func:`check_weights` returns them.

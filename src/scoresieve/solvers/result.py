@@ -33,7 +33,6 @@ class SolveResult:
         Its value is the sentence for the user.
     n_iter : int
         Rounds.
-    history : list of Progress
     dual_point : DualPoint
         Proves ``dual``; :func:`scoresieve.certify` recomputes the bounds from it.
     timings : dict of str to float

@@ -31,9 +31,7 @@ def apply_weights(
 
     Parameters
     ----------
-    measure : Measure
     X : array-like or sparse matrix of shape (n_samples, n_features)
-    y : array-like or sparse matrix with n_samples rows
     sample_weight : array-like of shape (n_samples,), optional
 
     Returns
@@ -68,7 +66,6 @@ def repeat_rows(
     measure : Measure
         Which takes no weights; for messages.
     X : array-like or sparse matrix of shape (n_samples, n_features)
-    ys : list of array-like or sparse matrix with n_samples rows
     weights : ndarray of shape (n_samples,)
         As :func:`check_weights` returns them.
     """

@@ -44,10 +44,8 @@ def find_smallest_C(
 
     Parameters
     ----------
-    problem : Problem
     tracker : Tracker
         Of the fit that ended without features.
-    engine : callable
     """
     if not tracker.limits.find_smallest_C:
         return None

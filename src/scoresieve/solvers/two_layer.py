@@ -51,7 +51,6 @@ class TwoLayer:
 
     Parameters
     ----------
-    problem : Problem
     tracker : Tracker
         Receives bounds and timings; its ``tol`` is eps_1.
     inner_tol : float, optional

@@ -94,14 +94,8 @@ class WorkingColumns:
     ``columns`` are numbers of columns of the design in the order in which they entered; the columns
     that are always in are the first ones.
 
-    Parameters
-    ----------
-    problem : Problem
-
     Attributes
     ----------
-    columns : ndarray of int
-    block : Columns
     norm : BudgetNorm
         Restricted to the columns.
     """

@@ -64,7 +64,6 @@ class PathJob:
         Not fitted. They differ in their budget, or in their number of features.
     arguments : dict
         Of their problems, see :func:`make_problems`; the budget is any.
-    split : Split
     scorer : callable or None
         ``scorer(model, X, y)``, with sample_weight if there are weights; None for the measure.
     name : str or None
@@ -134,10 +133,8 @@ def warn_of_open_gaps(paths: list[PathScores], Cs: list[float], tol: float) -> N
 
     Parameters
     ----------
-    paths : list of PathScores
     Cs : list of float
         The C of each path.
-    tol : float
     """
     gaps = np.array([path.gaps for path in paths])
     if not np.any(gaps):
@@ -173,7 +170,6 @@ def fit_budgets(problem: Problem, budgets: list[int], model: MeasureSVC) -> list
     ----------
     problem : Problem
         Its budget is the largest one.
-    budgets : list of int
     model : MeasureSVC
         For the solver, its limits, and whether the budgets are hard.
     """

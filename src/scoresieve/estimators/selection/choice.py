@@ -35,7 +35,6 @@ def check_grid(values: Any, name: str, check: Callable[[Any, str], Any]) -> list
 
     Parameters
     ----------
-    values : iterable
     name : str
         The argument, for messages.
     check : callable
@@ -101,12 +100,7 @@ def read_sizes(estimator: Any, name: str, n_units: int) -> tuple[str, list[int]]
 
 
 def check_Cs(Cs: Any) -> list[float]:
-    """Sorted distinct values of C, or so many from 1 to 100 in equal ratios.
-
-    Parameters
-    ----------
-    Cs : int or iterable of float
-    """
+    """Sorted distinct values of C, or so many from 1 to 100 in equal ratios."""
     if isinstance(Cs, numbers.Integral) and not isinstance(Cs, bool):
         return np.geomspace(LEAST_C, LARGEST_C, check_count(Cs, "Cs")).tolist()
     return check_grid(Cs, "Cs", lambda C, name: check_C(check_positive(C, name)))
@@ -133,7 +127,6 @@ def tabulate(
     ----------
     kind : {"budget", "n_features_to_select"}
         What the sizes are.
-    sizes : list of int
     Cs : list of float
         They change faster than the sizes.
     paths : list of list of PathScores

@@ -37,7 +37,6 @@ class ChosenModelMixin(LinearModelMixin):
             See :func:`scoresieve.estimators.selection.choice.tabulate`.
         kind : str
             The parameter that counts features.
-        n_splits : int
         """
         self.n_splits_ = n_splits
         self.cv_results_ = results
@@ -78,10 +77,6 @@ class ChosenModelMixin(LinearModelMixin):
         y : array-like of shape (n_samples,), or indicator matrix of shape (n_samples, n_classes)
         sample_weight : array-like of shape (n_samples,), optional
             How often each row counts.
-
-        Returns
-        -------
-        float
         """
         if self.scoring is None:
             return super().score(X, y, sample_weight)
@@ -89,23 +84,13 @@ class ChosenModelMixin(LinearModelMixin):
         return get_scorer(self.scoring)(self, X, y, **weights)
 
     def sparsify(self) -> Any:
-        """Convert ``coef_`` to a CSR matrix, as scikit-learn's linear models do.
-
-        Returns
-        -------
-        self
-        """
+        """Convert ``coef_`` to a CSR matrix, as scikit-learn's linear models do."""
         super().sparsify()
         self.estimator_.coef_ = self.coef_
         return self
 
     def densify(self) -> Any:
-        """Convert ``coef_`` to an array.
-
-        Returns
-        -------
-        self
-        """
+        """Convert ``coef_`` to an array."""
         super().densify()
         self.estimator_.coef_ = self.coef_
         return self

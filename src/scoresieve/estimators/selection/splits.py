@@ -56,7 +56,6 @@ def make_splits(cv: Any, data: LabelledData, groups: Any = None) -> list[Split]:
     ----------
     cv : None, int, splitter or iterable of (train, test)
         As in scikit-learn; an int is stratified unless y is an indicator matrix.
-    data : LabelledData
     groups : array-like of shape (n_samples,), optional
         For splitters that keep the rows of a group together.
 
@@ -111,9 +110,6 @@ def check_measure(
 
     Parameters
     ----------
-    measure : str or Measure
-    data : LabelledData
-    splits : list of Split
     is_scored : bool
         Whether the test parts are scored by the measure.
     """
@@ -153,7 +149,6 @@ def measure_of_part(measure: Measure, part: LabelledData, data: LabelledData) ->
 
     Parameters
     ----------
-    measure : Measure
     part, data : LabelledData
         Some rows, and all of them.
     """

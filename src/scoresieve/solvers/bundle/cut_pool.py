@@ -29,10 +29,6 @@ class CutPool:
       always in, or all of them if the budget covers every unit of the problem.
     * Memory is O(K (n/8 + S)) for labellings: one bit an example and cut.
 
-    Parameters
-    ----------
-    problem : Problem
-
     Attributes
     ----------
     working : WorkingColumns

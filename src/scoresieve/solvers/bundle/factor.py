@@ -56,7 +56,6 @@ class _Columns:
 
     Parameters
     ----------
-    data : ScaledMaster
     fixed : ndarray of shape (n_cuts, n_fixed)
         Last columns of U, which stay the same.
     """
@@ -82,12 +81,7 @@ class _Columns:
 
 
 class DirectFactor:
-    """``M = L L^T``, of the size of the number of cuts.
-
-    Parameters
-    ----------
-    data : ScaledMaster
-    """
+    """``M = L L^T``, of the size of the number of cuts."""
 
     def __init__(self, data: ScaledMaster) -> None:
         self._gram = data.gram
@@ -100,7 +94,6 @@ class DirectFactor:
 
         Parameters
         ----------
-        state : Evaluation
         theta : ndarray of shape (n_units,)
         D : ndarray of shape (n_cuts,)
         """
@@ -129,10 +122,6 @@ class MixedFactor:
     L are the rows with a large D, cuts that do not bind, and s the others. M is never formed: with
     more cuts than columns E is smaller, and s are few. Only sums of non-negative terms appear, so
     that nothing cancels; Woodbury's identity on all rows would lose the small entries of D.
-
-    Parameters
-    ----------
-    data : ScaledMaster
     """
 
     def __init__(self, data: ScaledMaster) -> None:
@@ -174,10 +163,6 @@ def _gram_plus(factor: FloatArray, diagonal: FloatArray | float, *, trans: bool)
 
 def choose_factor(data: ScaledMaster) -> DirectFactor | MixedFactor:
     """The quicker factorisation.
-
-    Parameters
-    ----------
-    data : ScaledMaster
 
     Returns
     -------

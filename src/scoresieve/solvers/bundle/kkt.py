@@ -44,10 +44,6 @@ class MasterKKT:
     """One system for all steps of a solve: its large arrays are allocated once.
 
     It also keeps the best primal and the best dual value over the iterates, in scaled units.
-
-    Parameters
-    ----------
-    data : ScaledMaster
     """
 
     def __init__(self, data: ScaledMaster) -> None:

@@ -58,7 +58,6 @@ def search_segment(
         ``R(v + t dv) >= offsets + t * slopes``: the cuts known before.
     line_of : callable
         Offset and slope of a new cut.
-    C : float
     tol : float
         Stop when the model promises no more than this below the best tried value.
     """

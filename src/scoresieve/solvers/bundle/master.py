@@ -47,7 +47,6 @@ def solve_master(
 
     Parameters
     ----------
-    problem : MasterProblem
     tol : float
         Relative gap at which the interior-point method stops.
     start : ndarray of shape (n_cuts,), optional

@@ -65,7 +65,6 @@ class Bundle:
 
     Parameters
     ----------
-    problem : Problem
     tracker : Tracker
         Receives bounds and timings.
     warm : WarmStart, optional
@@ -73,10 +72,8 @@ class Bundle:
 
     Attributes
     ----------
-    pool : CutPool
     working : WorkingColumns
         Those of the pool.
-    best : Point
     status : Status
         Of a run that has ended.
     """

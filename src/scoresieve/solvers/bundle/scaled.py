@@ -144,7 +144,6 @@ class ScaledMaster:
         Gram matrix of the cuts on the columns with d = 1 for certain; None if there are none.
     unit_of : ndarray of shape (n_columns,) or None
         Unit of each column of A; None if each column is one.
-    n_units, budget : int
     q : ndarray of shape (n_cuts,)
         Scaled losses.
     cap : float

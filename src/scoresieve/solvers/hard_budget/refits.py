@@ -37,7 +37,6 @@ class Refit:
     dual : DualSide
         The correlations of its v with the columns say which of them would help, and the next refit
         may start from its point.
-    status : Status
     """
 
     units: IntArray
@@ -53,7 +52,6 @@ class Refitter:
 
     Parameters
     ----------
-    problem : Problem
     limits : Limits
         With a deadline for all refits together; the callback is not called.
     """
@@ -80,12 +78,10 @@ class Refitter:
 
         Parameters
         ----------
-        units : ndarray of int
         start : ndarray of shape (n_columns of the design,)
             Weights to start from.
         near : DualSide
             Of a fit whose cuts may serve here.
-        tol, give_up_at : float
         """
         problem, columns = self.problem, columns_of_units(self.norm, units)
         if columns.size == 0:

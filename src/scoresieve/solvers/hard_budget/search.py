@@ -156,10 +156,8 @@ def improve_by_swaps(refitter: Refitter, best: Refit, k: int) -> Refit:
 
     Parameters
     ----------
-    refitter : Refitter
     best : Refit
         With at most k units.
-    k : int
     """
     n_swapped = max(1, k // 2)
     for _ in range(MAX_REFITS):

@@ -72,7 +72,6 @@ class KKTSystem(Protocol):
 
         Parameters
         ----------
-        target : float
         affine : Iterate
             What ``linearise`` gave.
         weight : float
@@ -97,7 +96,6 @@ def predictor_corrector(
         Keeps the best points.
     point : Iterate
         Where to start: inside every bound.
-    tol : float
     max_steps, stall_steps : int
         Most steps, and steps without a smaller gap after which no more is to be had.
     is_late : callable

@@ -62,7 +62,6 @@ class NewtonSteps:
 
         Parameters
         ----------
-        point : Point
         correlations : ndarray of shape (n_columns,)
             Minus the gradient of the risk at the point.
         """
@@ -184,7 +183,6 @@ def squared_lengths(block: Columns, weights: FloatArray) -> FloatArray:
 
     Parameters
     ----------
-    block : Columns
     weights : ndarray of shape (n_samples,)
         c.
     """

@@ -74,7 +74,6 @@ class RestrictedSolver:
 
     Parameters
     ----------
-    working : WorkingColumns
     risk : LossRisk
         Smooth.
     """
@@ -90,8 +89,6 @@ class RestrictedSolver:
 
         Parameters
         ----------
-        point : Point
-        tol : float
         is_late : callable
             Whether the time is over, asked after each step.
         """

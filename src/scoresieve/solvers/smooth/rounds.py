@@ -44,8 +44,6 @@ class Smooth:
 
     Attributes
     ----------
-    working : WorkingColumns
-    best : Point
     status : Status
         Of a run that has ended.
     """

@@ -42,7 +42,6 @@ class SaddleKKT:
     ----------
     risk : LossRisk
         Smooth.
-    C : float
     norm : BudgetNorm
         On the working columns.
     X : ndarray of shape (n_samples, n_columns)
@@ -224,7 +223,6 @@ def starting_point(system: SaddleKKT, slopes: FloatArray, share: float) -> Itera
 
     Parameters
     ----------
-    system : SaddleKKT
     slopes : ndarray of shape (n_samples,)
         A dual point.
     share : float
