@@ -9,187 +9,112 @@ needs no download: the documents are the docstrings of the installed numpy, scip
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.metrics import f1_score, precision_recall_curve
 from sklearn.model_selection import train_test_split
 from sklearn.svm import LinearSVC
 
-from scoresieve import solve
-from scoresieve.datasets import Docstrings, load_docstrings
+from scoresieve import MeasureSVC
+from scoresieve._arrays import Array, FloatArray
+from scoresieve.datasets import load_docstrings
+from scoresieve.estimators.persistence.file import replaced
 
 BUDGETS = (1, 2, 5, 10, 20, 50, 100)
 BASELINE_C = (0.03, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0)
-SHOWN_BUDGET = 20
-SHOWN_WORDS = 12
+SHOWN_BUDGET, SHOWN_WORDS = 20, 12
+TICKS = (2, 5, 10, 20, 50, 100, 200, 500)
 FIGURE = "f1_against_features.png"
-
-
-@dataclass(frozen=True, eq=False)
-class Split:
-    """60 % of the documents to train on, 40 % held out, the same share of positives in both."""
-
-    docs: Docstrings
-    train: NDArray[np.intp]
-    held_out: NDArray[np.intp]
-
-    def f1(self, rows: NDArray[np.intp], weights: NDArray[np.float64], bias: float) -> float:
-        """``F1`` of ``sign(X @ weights + bias)`` on ``rows``: the threshold as trained."""
-        predicted = np.where(self.docs.X[rows] @ weights + bias > 0, 1.0, -1.0)
-        return float(f1_score(self.docs.y[rows], predicted, zero_division=0.0))
-
-    def tuned_bias(self, weights: NDArray[np.float64]) -> float:
-        """The bias that maximises F1 on the training scores."""
-        scores = self.docs.X[self.train] @ weights
-        precision, recall, thresholds = precision_recall_curve(self.docs.y[self.train], scores)
-        f1 = 2 * precision * recall / np.maximum(precision + recall, 1e-12)
-        best = int(np.argmax(f1[:-1]))
-        below = scores[scores < thresholds[best]]
-        return -0.5 * (thresholds[best] + (below.max() if below.size else thresholds[best] - 1.0))
-
-
-@dataclass(frozen=True, eq=False)
-class Fit:
-    """One line of a table, and its weights.
-
-    Parameters
-    ----------
-    setting : float
-        The budget, or the C of the baseline.
-    weights : ndarray of shape (n_words,)
-    tuned_f1 : float
-        Held-out F1 of the baseline with the threshold that is best on the training scores.
-    primal, dual, gap, n_rounds : float
-        The certificate and the number of rounds; not known for the baseline.
-    status : str
-        Why the solver stopped, as a sentence.
-    """
-
-    setting: float
-    weights: NDArray[np.float64]
-    n_features: int
-    train_f1: float
-    test_f1: float
-    seconds: float
-    tuned_f1: float = np.nan
-    primal: float = np.nan
-    dual: float = np.nan
-    gap: float = np.nan
-    n_rounds: int = 0
-    status: str = ""
-
-
-def make_split(docs: Docstrings) -> Split:
-    """Split 60 to 40, stratified by label, the same on every machine."""
-    rows = np.arange(len(docs.y))
-    train, held_out = train_test_split(rows, test_size=0.4, random_state=0, stratify=docs.y)
-    return Split(docs, np.sort(train), np.sort(held_out))
-
-
-def fit_budget(split: Split, budget: int, C: float, tol: float) -> Fit:
-    """``min 1/2 ||w||_B^2 + C R(w)`` for F1 with B = ``budget`` and an intercept."""
-    X, y = split.docs.X[split.train], split.docs.y[split.train]
-    start = time.perf_counter()
-    result = solve(X, y, measure="f1", budget=budget, C=C, tol=tol, intercept_scaling=1.0)
-    seconds = time.perf_counter() - start
-    return Fit(
-        setting=budget,
-        weights=result.w,
-        n_features=len(result.support),
-        train_f1=split.f1(split.train, result.w, result.intercept),
-        test_f1=split.f1(split.held_out, result.w, result.intercept),
-        seconds=seconds,
-        primal=result.primal,
-        dual=result.dual,
-        gap=result.gap,
-        n_rounds=result.n_iter,
-        status=str(result.status.value),
-    )
-
-
-def fit_baseline(split: Split, C: float) -> Fit:
-    """``min ||w||_1 + C sum_i (1 - y_i (<w, x_i> + b))_+^2``: an l1-SVM."""
-    X, y = split.docs.X[split.train], split.docs.y[split.train]
-    model = LinearSVC(penalty="l1", dual=False, C=C, max_iter=20_000, random_state=0)
-    start = time.perf_counter()
-    model.fit(X, y)
-    seconds = time.perf_counter() - start
-    weights, bias = model.coef_.ravel(), float(model.intercept_[0])
-    return Fit(
-        setting=C,
-        weights=weights,
-        n_features=int(np.count_nonzero(weights)),
-        train_f1=split.f1(split.train, weights, bias),
-        test_f1=split.f1(split.held_out, weights, bias),
-        seconds=seconds,
-        tuned_f1=split.f1(split.held_out, weights, split.tuned_bias(weights)),
-    )
-
-
-def describe_data(split: Split) -> str:
-    """Sizes of the data in two lines."""
-    docs = split.docs
-    positives = int(np.sum(docs.y > 0))
-    return (
-        f"Documents: {len(docs.y)} docstrings, {len(docs.feature_names)} words; "
-        f"{positives} ({positives / len(docs.y):.1%}) are from {docs.target}.\n"
-        f"Trained on {len(split.train)}, scored on {len(split.held_out)} held-out documents.\n"
-    )
-
 
 BUDGET_HEADING = (
     f"{'budget':>6} {'features':>8} {'train F1':>8} {'held-out F1':>11} "
-    f"{'primal':>10} {'dual':>10} {'gap %':>6} {'rounds':>6} {'seconds':>7}"
+    f"{'primal':>10} {'dual':>10} {'gap %':>6} {'rounds':>6} {'seconds':>7}\n"
 )
 BASELINE_HEADING = (
-    f"{'C':>6} {'features':>8} {'train F1':>8} {'held-out F1':>11} {'tuned':>7} {'seconds':>7}"
+    f"{'C':>6} {'features':>8} {'train F1':>8} {'held-out F1':>11} {'tuned':>7} {'seconds':>7}\n"
 )
 
 
-def budget_row(fit: Fit) -> str:
-    """One line under ``BUDGET_HEADING``."""
-    return (
-        f"{fit.setting:>6.0f} {fit.n_features:>8} {fit.train_f1:>8.3f} {fit.test_f1:>11.3f} "
-        f"{fit.primal:>10.4g} {fit.dual:>10.4g} {100 * fit.gap:>6.2f} {fit.n_rounds:>6} "
-        f"{fit.seconds:>7.2f}"
+class Documents(NamedTuple):
+    """60 % of the documents to train on, 40 % held out, the same share of positives in both."""
+
+    X: Any
+    X_held_out: Any
+    y: Array
+    y_held_out: Array
+
+
+class Fit(NamedTuple):
+    """A fitted model and what it scores; ``tuned_f1`` with the best threshold of training."""
+
+    setting: float
+    model: Any
+    n_features: int
+    train_f1: float
+    test_f1: float
+    tuned_f1: float
+    seconds: float
+
+
+def fit(documents: Documents, setting: float, model: Any) -> Fit:
+    """Train, and score both parts."""
+    start = time.perf_counter()
+    model.fit(documents.X, documents.y)
+    seconds = time.perf_counter() - start
+    train, test = (model.decision_function(X) for X in (documents.X, documents.X_held_out))
+    threshold = best_threshold(documents.y, train)
+    return Fit(
+        setting,
+        model,
+        int(np.count_nonzero(model.coef_)),
+        f1_score(documents.y, train > 0, zero_division=0.0),
+        f1_score(documents.y_held_out, test > 0, zero_division=0.0),
+        f1_score(documents.y_held_out, test > threshold, zero_division=0.0),
+        seconds,
     )
 
 
-def baseline_row(fit: Fit) -> str:
+def best_threshold(y: Array, scores: FloatArray) -> float:
+    """The threshold that maximises F1, halfway to the next lower score."""
+    precision, recall, thresholds = precision_recall_curve(y, scores)
+    f1 = 2 * precision * recall / np.maximum(precision + recall, 1e-12)
+    best = thresholds[np.argmax(f1[:-1])]
+    return 0.5 * (best + np.max(scores[scores < best], initial=best - 1.0))
+
+
+def budget_row(row: Fit) -> str:
+    """One line under ``BUDGET_HEADING``."""
+    model = row.model
+    return (
+        f"{row.setting:>6.0f} {row.n_features:>8} {row.train_f1:>8.3f} {row.test_f1:>11.3f} "
+        f"{model.primal_[0]:>10.4g} {model.dual_[0]:>10.4g} {100 * model.gap_[0]:>6.2f} "
+        f"{model.n_iter_[0]:>6} {row.seconds:>7.2f}\n"
+    )
+
+
+def baseline_row(row: Fit) -> str:
     """One line under ``BASELINE_HEADING``."""
     return (
-        f"{fit.setting:>6.3g} {fit.n_features:>8} {fit.train_f1:>8.3f} {fit.test_f1:>11.3f} "
-        f"{fit.tuned_f1:>7.3f} {fit.seconds:>7.2f}"
+        f"{row.setting:>6.3g} {row.n_features:>8} {row.train_f1:>8.3f} {row.test_f1:>11.3f} "
+        f"{row.tuned_f1:>7.3f} {row.seconds:>7.2f}\n"
     )
 
 
-def describe_statuses(fits: Sequence[Fit]) -> str:
-    """Why the solver stopped: one line for each reason, with the budgets it holds for."""
-    budgets: dict[str, list[str]] = {}
-    for fit in fits:
-        budgets.setdefault(fit.status, []).append(f"{fit.setting:.0f}")
-    return "".join(f"Budget {', '.join(which)}: {why}\n" for why, which in budgets.items())
-
-
-def describe_words(fit: Fit, feature_names: NDArray[np.str_]) -> str:
+def describe_words(row: Fit, words: Array) -> str:
     """The words with the largest positive and the largest negative weights."""
-    order = np.argsort(-np.abs(fit.weights), kind="stable")
-    order = order[: np.count_nonzero(fit.weights)]
-    lines = [f"Words of the model with budget {fit.setting:.0f}, {fit.n_features} features:"]
+    weights = row.model.coef_[0]
+    order = np.argsort(-np.abs(weights), kind="stable")
+    lines = [f"Words of the model with budget {row.setting:.0f}, {row.n_features} features:\n"]
     for label, sign in (("for", 1.0), ("against", -1.0)):
-        chosen = [j for j in order if sign * fit.weights[j] > 0][:SHOWN_WORDS]
-        words = ", ".join(f"{feature_names[j]} {fit.weights[j]:+.2f}" for j in chosen)
-        lines.append(f"  {label:<8} {words or '(none)'}")
-    return "\n".join(lines) + "\n"
+        chosen = [f"{words[j]} {weights[j]:+.2f}" for j in order if sign * weights[j] > 0]
+        lines.append(f"  {label:<8} {', '.join(chosen[:SHOWN_WORDS]) or '(none)'}\n")
+    return "".join(lines)
 
 
 def draw(fits: Sequence[Fit], baseline: Sequence[Fit], target: str, path: Path) -> None:
@@ -198,19 +123,16 @@ def draw(fits: Sequence[Fit], baseline: Sequence[Fit], target: str, path: Path) 
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(7.0, 4.5), dpi=150, layout="constrained")
-    canvas = FigureCanvasAgg(figure)
-    axes = figure.add_subplot()
+    canvas, axes = FigureCanvasAgg(figure), figure.add_subplot()
     for curve, score, style, label in (
         (fits, "test_f1", "o-", "scoresieve, F1 with a budget"),
         (baseline, "tuned_f1", "^--", "l1-SVM, threshold tuned for F1"),
         (baseline, "test_f1", "s:", "l1-SVM as trained (LinearSVC)"),
     ):
-        seen = sorted((fit.n_features, getattr(fit, score)) for fit in curve if fit.n_features > 0)
+        seen = sorted((row.n_features, getattr(row, score)) for row in curve if row.n_features)
         axes.plot(*np.array(seen).reshape(-1, 2).T, style, label=label)
     axes.set_xscale("log")
-    axes.set_xticks(
-        [2, 5, 10, 20, 50, 100, 200, 500], ["2", "5", "10", "20", "50", "100", "200", "500"]
-    )
+    axes.set_xticks(TICKS, [str(tick) for tick in TICKS])
     axes.minorticks_off()
     axes.set_ylim(0.3, 1.0)
     axes.set_xlabel("features in the model (words)")
@@ -218,19 +140,9 @@ def draw(fits: Sequence[Fit], baseline: Sequence[Fit], target: str, path: Path) 
     axes.set_title(f"Is this docstring from {target}?")
     axes.grid(alpha=0.3)
     axes.legend(loc="lower right")
-    save_atomically(canvas, path)
-
-
-def save_atomically(canvas: Any, path: Path) -> None:
-    """Write the figure beside its place and move it there: no reader sees half a file."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        with unfinished.open("wb") as file:
-            canvas.print_png(file)
-        unfinished.replace(path)
-    finally:
-        unfinished.unlink(missing_ok=True)
+    with replaced(path) as file:
+        canvas.print_png(file)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -240,26 +152,36 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--tol", type=float, default=0.05, help="relative gap (%(default)s)")
     parser.add_argument("--output", type=Path, default=Path("demo_output"), help="folder")
     options = parser.parse_args(arguments)
-
-    split = make_split(load_docstrings())
-    _write(describe_data(split))
-    _write(f"\nscoresieve: measure F1, C = {options.C:g}, with intercept\n{BUDGET_HEADING}\n")
+    docs = load_docstrings()
+    is_target = docs.y > 0
+    parts = train_test_split(docs.X, is_target, test_size=0.4, random_state=0, stratify=docs.y)
+    documents = Documents(*parts)
+    _write(
+        f"Documents: {is_target.size} docstrings, {len(docs.feature_names)} words; "
+        f"{is_target.sum()} ({is_target.mean():.1%}) are from {docs.target}.\n"
+        f"Trained on {documents.y.size}, scored on {documents.y_held_out.size} held-out documents."
+        f"\n\nscoresieve: measure F1, C = {options.C:g}, with intercept\n{BUDGET_HEADING}"
+    )
     fits = []
     for budget in BUDGETS:
-        fits.append(fit_budget(split, budget, options.C, options.tol))
-        _write(budget_row(fits[-1]) + "\n")
-    _write(describe_statuses(fits))
-    _write(f"\nl1-SVM, the sceptic's baseline; tuned: threshold set for F1\n{BASELINE_HEADING}\n")
+        model = MeasureSVC("f1", budget=budget, C=options.C, tol=options.tol)
+        fits.append(fit(documents, budget, model))
+        _write(budget_row(fits[-1]))
+    for status in {row.model.status_[0]: None for row in fits}:
+        of = [f"{row.setting:.0f}" for row in fits if row.model.status_[0] is status]
+        _write(f"Budget {', '.join(of)}: {status.value}\n")
+    _write(f"\nl1-SVM, the sceptic's baseline; tuned: threshold set for F1\n{BASELINE_HEADING}")
     baseline = []
     for C in BASELINE_C:
-        baseline.append(fit_baseline(split, C))
-        _write(baseline_row(baseline[-1]) + "\n")
-    shown = next(fit for fit in fits if fit.setting == SHOWN_BUDGET)
-    _write("\n" + describe_words(shown, split.docs.feature_names))
+        l1_svm = LinearSVC(penalty="l1", dual=False, C=C, max_iter=20_000, random_state=0)
+        baseline.append(fit(documents, C, l1_svm))
+        _write(baseline_row(baseline[-1]))
+    shown = next(row for row in fits if row.setting == SHOWN_BUDGET)
+    _write("\n" + describe_words(shown, docs.feature_names))
     if find_spec("matplotlib") is None:
         _write("\nNo figure: matplotlib is not installed (pip install 'scoresieve[plot]').\n")
     else:
-        draw(fits, baseline, split.docs.target, options.output / FIGURE)
+        draw(fits, baseline, docs.target, options.output / FIGURE)
         _write(f"\nFigure: {options.output / FIGURE}\n")
     return 0
 

@@ -73,17 +73,14 @@ class L1SVM(LiblinearBaseline):
         The only one that liblinear has with the l1 norm.
     class_weight : None, "balanced" or dict, default=None
         Weights by class; "balanced" for each problem by itself.
-    fit_intercept : bool, default=True
-    intercept_scaling : float, default=1.0
-        Value of the constant column whose weight is the intercept.
+    fit_intercept, intercept_scaling, n_jobs
+        As in :class:`~scoresieve.MeasureSVC`.
     tol : float, default=1e-4
         Of liblinear.
     max_iter : int, default=1000
         Of liblinear, for each C.
     max_time : float, optional
         Seconds for each class, honoured within the fit of one C.
-    n_jobs : int, optional
-        How many classes are fitted at a time.
     random_state : int, RandomState or None, default=0
         For the order of liblinear's coordinates.
 

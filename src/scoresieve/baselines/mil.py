@@ -117,17 +117,10 @@ class MeanInstanceSVM(LiblinearBaseline):
     C : float, default=1.0
         Weight of the loss, as for ``LinearSVC``.
     loss : {"squared_hinge", "hinge"}, default="squared_hinge"
-    class_weight : None, "balanced" or dict, default=None
-    fit_intercept : bool, default=True
-    intercept_scaling : float, default=1.0
-    tol : float, default=1e-4
-    max_iter : int, default=1000
-        Of liblinear.
+    class_weight, fit_intercept, intercept_scaling, tol, max_iter, n_jobs, random_state
+        As in :class:`L1SVM`.
     max_time : None
         liblinear has no such limit.
-    n_jobs : int, optional
-        How many classes are fitted at a time.
-    random_state : int, RandomState or None, default=0
 
     Attributes
     ----------

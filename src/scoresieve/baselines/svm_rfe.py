@@ -46,21 +46,10 @@ class SVMRFE(LiblinearBaseline):
     C : float, default=1.0
         Weight of the loss, as for ``LinearSVC``.
     loss : {"squared_hinge", "hinge"}, default="squared_hinge"
-    class_weight : None, "balanced" or dict, default=None
-        Weights by class; "balanced" for each problem by itself.
-    fit_intercept : bool, default=True
-    intercept_scaling : float, default=1.0
-        Value of the constant column whose weight is the intercept.
-    tol : float, default=1e-4
-        Of liblinear.
-    max_iter : int, default=1000
-        Of liblinear, for each round.
     max_time : float, optional
         Seconds for each class, honoured within one round: then all but k features go at once.
-    n_jobs : int, optional
-        How many classes are fitted at a time.
-    random_state : int, RandomState or None, default=0
-        For the order of liblinear's coordinates.
+    class_weight, fit_intercept, intercept_scaling, tol, max_iter, n_jobs, random_state
+        As in :class:`L1SVM`; ``max_iter`` for each round.
 
     Attributes
     ----------

@@ -9,7 +9,6 @@ from typing import Any
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import get_scorer
-from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import validate_data
 
 from scoresieve._checks import check_weights
@@ -20,8 +19,8 @@ from scoresieve.estimators.budget_model import (
 )
 from scoresieve.estimators.measure_svc import MeasureSVC
 from scoresieve.estimators.persistence.saving import PersistenceMixin
-from scoresieve.estimators.progress import CallbackMixin, FitTasks, reported, with_callbacks
-from scoresieve.estimators.selection.candidates import PathJob, warn_of_open_gaps
+from scoresieve.estimators.progress import CallbackMixin, with_callbacks
+from scoresieve.estimators.selection.candidates import PathJob, PathScores, warn_of_open_gaps
 from scoresieve.estimators.selection.choice import check_Cs, check_refit, read_sizes, tabulate
 from scoresieve.estimators.selection.chosen_model import ChosenModelMixin
 from scoresieve.estimators.selection.splits import (
@@ -190,19 +189,14 @@ pos_label, multi_class_support, solver, tol, max_iter
             for C in Cs
         ]
         titles = [f"split {number}, C={C:g}" for number in range(len(splits)) for C in Cs]
-        tasks = FitTasks(self, [*titles, "refit"], data.X, data.y, {"sample_weight": data.weights})
-        *of_jobs, of_refit = tasks.reporters
-        paths = Parallel(n_jobs=self.n_jobs)(
-            delayed(reported)(reporter, job.run, data)
-            for reporter, job in zip(of_jobs, jobs, strict=True)
-        )
-        warn_of_open_gaps(paths, Cs * len(splits), self.tol)
-        by_split = [paths[at : at + len(Cs)] for at in range(0, len(paths), len(Cs))]
-        self._choose(tabulate(kind, sizes, Cs, by_split), kind, len(splits))
-        final = self._model(**self.best_params_)
-        self._take_over(reported(of_refit, final.fit, X, data.y, sample_weight))
-        tasks.end()
-        return self
+
+        def choose(paths: list[PathScores]) -> MeasureSVC:
+            warn_of_open_gaps(paths, Cs * len(splits), self.tol)
+            by_split = [paths[at : at + len(Cs)] for at in range(0, len(paths), len(Cs))]
+            self._choose(tabulate(kind, sizes, Cs, by_split), kind, len(splits))
+            return self._model(**self.best_params_)
+
+        return self._search(data, jobs, titles, choose, X, sample_weight)
 
     def _read_data(self, X: Any, y: Any, sample_weight: Any) -> LabelledData:
         """What ``fit`` was given, in checked form."""
@@ -228,11 +222,7 @@ pos_label, multi_class_support, solver, tol, max_iter
 
     def _model(self, **params: Any) -> MeasureSVC:
         """An estimator for one point of the grid, not fitted."""
-        known = MeasureSVC().get_params(deep=False)
-        shared = {
-            name: value for name, value in self.get_params(deep=False).items() if name in known
-        }
-        return MeasureSVC(**(shared | {"n_features_to_select": None} | params))
+        return MeasureSVC(**self._shared(MeasureSVC, n_features_to_select=None) | params)
 
     def _job(
         self,

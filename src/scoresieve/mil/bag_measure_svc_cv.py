@@ -11,12 +11,11 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import get_scorer
 from sklearn.utils import check_X_y
-from sklearn.utils.parallel import Parallel, delayed
 
 from scoresieve.estimators.budget_model import problem_arguments
 from scoresieve.estimators.persistence.kinds import estimator
-from scoresieve.estimators.progress import CallbackMixin, FitTasks, reported, with_callbacks
-from scoresieve.estimators.selection.candidates import PathJob, warn_of_open_gaps
+from scoresieve.estimators.progress import CallbackMixin, with_callbacks
+from scoresieve.estimators.selection.candidates import PathJob, PathScores, warn_of_open_gaps
 from scoresieve.estimators.selection.choice import check_Cs, check_refit, read_sizes
 from scoresieve.estimators.selection.chosen_model import ChosenModelMixin
 from scoresieve.estimators.selection.splits import (
@@ -54,28 +53,18 @@ class BagMeasureSVCCV(
 
     Parameters
     ----------
-    measure : str or Measure, default="f1"
-        What to optimise: ``"f1"``, ``"accuracy"``, ``"prec@100"``, ``"roc_auc"``, ...
     sigmas : list of float or str, default=("0.25*median", "0.5*median", "median")
         Widths to choose from, see :class:`~scoresieve.mil.MILESEmbedding`; without effect for
         ``metric="cosine"``.
-    budgets : list of int, optional
-        Values of B to choose from. By default 2, 5, 10, 20, 50, 100 and 200.
     n_instances_to_select : list of int, optional
         Instead of budgets, numbers k to choose from: models with at most k instances.
-    Cs : int or list of float, default=(1.0, 10.0, 100.0)
-        Values of C to choose from, or how many from 1 to 100 in equal ratios.
-    cv : int, splitter or iterable of (train, test), optional
-        As in scikit-learn: 5 parts by default, stratified unless y is an indicator matrix.
     scoring : str or callable, optional
         What to choose by, as in scikit-learn; the measure by default. A callable is given models on
         the embedding and embedded bags.
-    refit : {"best", "1se"}, default="best"
-        The highest mean score, of equal ones that with the fewest instances; or the smallest B (or
-        k) within one standard error of it.
     metric, n_prototypes, prototypes, max_memory, random_state
         As in :class:`~scoresieve.mil.MILESEmbedding`.
-    fit_intercept, intercept_scaling, pos_label, solver, tol, max_iter, max_time, verbose
+    measure, budgets, Cs, cv, refit, fit_intercept, intercept_scaling, pos_label, solver, tol, \
+max_iter, max_time, verbose
         As in :class:`~scoresieve.MeasureSVCCV`.
     n_jobs : int, optional
         How many pairs of a part and a sigma are worked on at a time.
@@ -87,13 +76,8 @@ class BagMeasureSVCCV(
         ``param_budget`` (or ``param_n_instances_to_select``), ``param_C``, ``params``,
         ``split0_test_score`` and so on, ``mean_test_score``, ``rank_test_score``,
         ``mean_n_instances``, ``mean_fit_time``.
-    best_index_ : int
-        The chosen row of ``cv_results_``.
-    best_params_ : dict
-    best_score_ : float
-        Mean score of the chosen row.
-    C_ : float
-    n_splits_ : int
+    best_index_, best_params_, best_score_, C_, n_splits_
+        As in :class:`~scoresieve.MeasureSVCCV`.
     estimator_ : BagMeasureSVC
         The model that was fitted on all bags.
     key_instances_, embedding_, coef_, classes_, ...
@@ -169,19 +153,14 @@ class BagMeasureSVCCV(
         ]
         parts = range(len(splits))
         titles = [f"sigma={sigma}, split {number}" for sigma in sigmas for number in parts]
-        tasks = FitTasks(self, [*titles, "refit"], data.X, data.y, {"sample_weight": data.weights})
-        *of_jobs, of_refit = tasks.reporters
-        found = Parallel(n_jobs=self.n_jobs)(
-            delayed(reported)(reporter, job.run, data)
-            for reporter, job in zip(of_jobs, jobs, strict=True)
-        )
-        warn_of_open_gaps([path for paths in found for path in paths], Cs * len(jobs), self.tol)
-        by_sigma = [found[at : at + len(splits)] for at in range(0, len(found), len(splits))]
-        self._choose(tabulate_sigmas(kind, sizes, Cs, sigmas, by_sigma), kind, len(splits))
-        final = self._model(**self.best_params_)
-        self._take_over(reported(of_refit, final.fit, data.X, data.y, sample_weight))
-        tasks.end()
-        return self
+
+        def choose(found: list[list[PathScores]]) -> BagMeasureSVC:
+            warn_of_open_gaps([path for paths in found for path in paths], Cs * len(jobs), self.tol)
+            by_sigma = [found[at : at + len(splits)] for at in range(0, len(found), len(splits))]
+            self._choose(tabulate_sigmas(kind, sizes, Cs, sigmas, by_sigma), kind, len(splits))
+            return self._model(**self.best_params_)
+
+        return self._search(data, jobs, titles, choose, data.X, sample_weight)
 
     def _read_data(self, bags: Any, y: Any, sample_weight: Any) -> LabelledData:
         """What ``fit`` was given, in checked form."""
@@ -209,11 +188,7 @@ class BagMeasureSVCCV(
 
     def _model(self, **params: Any) -> BagMeasureSVC:
         """An estimator for one point of the grid, not fitted."""
-        known = BagMeasureSVC().get_params(deep=False)
-        shared = {
-            name: value for name, value in self.get_params(deep=False).items() if name in known
-        }
-        return BagMeasureSVC(**(shared | {"n_instances_to_select": None} | params))
+        return BagMeasureSVC(**self._shared(BagMeasureSVC, n_instances_to_select=None) | params)
 
     def _job(
         self,

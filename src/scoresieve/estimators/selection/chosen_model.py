@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, ClassVar
 
 from numpy.typing import ArrayLike
 from sklearn.metrics import get_scorer
+from sklearn.utils.parallel import Parallel, delayed
 
 from scoresieve.estimators.linear_model import LinearModelMixin
 from scoresieve.estimators.persistence.fields import fields_of
+from scoresieve.estimators.progress import FitTasks, reported
 from scoresieve.estimators.selection.choice import choose
+from scoresieve.estimators.selection.splits import LabelledData
 
 
 class ChosenModelMixin(LinearModelMixin):
@@ -17,16 +21,57 @@ class ChosenModelMixin(LinearModelMixin):
 
     Conventions
     -----------
-    * The estimator has the parameters ``scoring`` and ``refit``; its ``fit`` calls ``_choose`` and
-      then ``_take_over``.
+    * The estimator has the parameters ``scoring`` and ``refit``; its ``fit`` ends with ``_search``,
+      whose function calls ``_choose``.
     * ``_private_state`` names the private attributes of a fitted model that its methods need.
     """
 
     _fields: ClassVar = fields_of("n_splits_", "cv_results_", "best_index_", "estimator_")
     scoring: Any
     refit: str
+    n_jobs: int | None
+    get_params: Any
     estimator_: Any
     _private_state: tuple[str, ...] = ("_targets", "_arguments", "_biases", "_dual_points")
+
+    def _shared(self, kind: Any, **others: Any) -> dict[str, Any]:
+        """The parameters that the models of a class share with this estimator, and others."""
+        known = kind().get_params(deep=False)
+        return {
+            name: v for name, v in self.get_params(deep=False).items() if name in known
+        } | others
+
+    def _search(
+        self,
+        data: LabelledData,
+        jobs: list[Any],
+        titles: list[str],
+        choose: Callable[[list[Any]], Any],
+        X: Any,
+        sample_weight: Any,
+    ) -> Any:
+        """Run the jobs, and fit the model that their results choose on all rows.
+
+        Parameters
+        ----------
+        jobs : list
+            Each with a method ``run(data)``.
+        titles : list of str
+            Of the jobs.
+        choose : callable
+            The model of what the jobs returned, not fitted.
+        X, sample_weight
+            As ``fit`` was given them.
+        """
+        tasks = FitTasks(self, [*titles, "refit"], data.X, data.y, {"sample_weight": data.weights})
+        *of_jobs, of_refit = tasks.reporters
+        found = Parallel(n_jobs=self.n_jobs)(
+            delayed(reported)(reporter, job.run, data)
+            for reporter, job in zip(of_jobs, jobs, strict=True)
+        )
+        self._take_over(reported(of_refit, choose(found).fit, X, data.y, sample_weight))
+        tasks.end()
+        return self
 
     def _choose(self, results: dict[str, Any], kind: str, n_splits: int) -> None:
         """Keep the table and the point that the rule ``refit`` chooses.
