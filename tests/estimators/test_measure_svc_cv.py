@@ -25,7 +25,7 @@ from sklearn.preprocessing import StandardScaler
 
 from scoresieve import MeasureSVC, MeasureSVCCV
 from scoresieve.estimators.selection.choice import choose
-from scoresieve.solvers.path import solve_path
+from tests.helpers import solve_path
 
 GRID = {"budgets": [3, 1, 8], "Cs": [5.0, 0.5], "cv": 3, "tol": 0.2}
 

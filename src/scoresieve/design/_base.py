@@ -20,13 +20,10 @@ class Columns(ABC):
 
     Conventions
     -----------
-    The block is never modified; :meth:`append` returns a new one.
+    The block has ``n_columns`` columns and is never modified; :meth:`append` returns a new one.
     """
 
-    @property
-    @abstractmethod
-    def n_columns(self) -> int:
-        """How many columns the block has."""
+    n_columns: int
 
     @abstractmethod
     def scores(self, w: FloatArray) -> FloatArray:
@@ -55,15 +52,8 @@ class Design(ABC):
     * ``idx`` holds distinct column numbers, 0 .. n_columns - 1, in any order.
     """
 
-    @property
-    @abstractmethod
-    def n_samples(self) -> int:
-        """Number of rows."""
-
-    @property
-    @abstractmethod
-    def n_columns(self) -> int:
-        """Number of columns."""
+    n_samples: int
+    n_columns: int
 
     @abstractmethod
     def correlate(self, v: FloatArray) -> FloatArray:

@@ -79,18 +79,8 @@ class ConstantDesign(Design):
     """
 
     def __init__(self, design: Design, constant: float) -> None:
-        self._design = design
-        self._constant = constant
-
-    @property
-    def n_samples(self) -> int:
-        """Number of rows."""
-        return self._design.n_samples
-
-    @property
-    def n_columns(self) -> int:
-        """Number of columns, the constant one included."""
-        return self._design.n_columns + 1
+        self._design, self._constant = design, constant
+        self.n_samples, self.n_columns = design.n_samples, design.n_columns + 1
 
     def correlate(self, v: FloatArray) -> FloatArray:
         """``[X^T v, constant * sum_i v_i]``."""

@@ -19,12 +19,7 @@ class DenseColumns(Columns):
     """
 
     def __init__(self, transposed: FloatArray) -> None:
-        self._transposed = transposed
-
-    @property
-    def n_columns(self) -> int:
-        """How many columns the block has."""
-        return self._transposed.shape[0]
+        self._transposed, self.n_columns = transposed, transposed.shape[0]
 
     def scores(self, w: FloatArray) -> FloatArray:
         """``X_S w``."""
@@ -62,16 +57,7 @@ class DenseDesign(Design):
         self._X = np.asarray(X)
         self._by_rows = abs(X.strides[0]) >= abs(X.strides[1])
         self._direct = _is_blas_ready(self._X)
-
-    @property
-    def n_samples(self) -> int:
-        """Number of rows."""
-        return self._X.shape[0]
-
-    @property
-    def n_columns(self) -> int:
-        """Number of columns."""
-        return self._X.shape[1]
+        self.n_samples, self.n_columns = self._X.shape
 
     def correlate(self, v: FloatArray) -> FloatArray:
         """``X^T v``, over the rows with ``v_i != 0`` where these are few."""

@@ -22,11 +22,7 @@ class SparseColumns(Columns):
     def __init__(self, block: sp.csc_array) -> None:
         self._block = block
         self._transposed = block.T
-
-    @property
-    def n_columns(self) -> int:
-        """How many columns the block has."""
-        return self._block.shape[1]
+        self.n_columns = block.shape[1]
 
     def scores(self, w: FloatArray) -> FloatArray:
         """``X_S w``."""
@@ -70,22 +66,12 @@ class SparseDesign(Design):
     def __init__(self, X: Any) -> None:
         if X.format not in ("csr", "csc"):
             raise ValueError(f"X must be in CSR or CSC format; got {X.format}. Use X.tocsr().")
-        self._shape = (int(X.shape[0]), int(X.shape[1]))
+        self.n_samples, self.n_columns = int(X.shape[0]), int(X.shape[1])
         self._by_rows = X.format == "csr"
         indices, indptr = _same_index_type(X.indices, X.indptr)
         # The arrays may be longer than what indptr refers to.
         n_entries = int(indptr[-1])
         self._lines = _matrix(X.data[:n_entries], indices[:n_entries], indptr, X.format, X.shape)
-
-    @property
-    def n_samples(self) -> int:
-        """Number of rows."""
-        return self._shape[0]
-
-    @property
-    def n_columns(self) -> int:
-        """Number of columns."""
-        return self._shape[1]
 
     def correlate(self, v: FloatArray) -> FloatArray:
         """``X^T v``, for CSR over the rows with ``v_i != 0`` where these hold few entries."""

@@ -19,7 +19,7 @@ from scoresieve.estimators.budget_model import (
 )
 from scoresieve.estimators.measure_svc import MeasureSVC
 from scoresieve.estimators.persistence.saving import PersistenceMixin
-from scoresieve.estimators.progress import CallbackMixin, with_callbacks
+from scoresieve.estimators.progress import with_callbacks
 from scoresieve.estimators.selection.candidates import PathJob, PathScores, warn_of_open_gaps
 from scoresieve.estimators.selection.choice import check_Cs, check_refit, read_sizes, tabulate
 from scoresieve.estimators.selection.chosen_model import ChosenModelMixin
@@ -41,7 +41,6 @@ from scoresieve.solvers.solve import check_solver
 class MeasureSVCCV(
     ChosenModelMixin,
     PersistenceMixin,
-    CallbackMixin,
     ClassifierMixin,
     SparseSelectorMixin,
     BaseEstimator,

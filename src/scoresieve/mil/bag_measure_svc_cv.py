@@ -14,7 +14,7 @@ from sklearn.utils import check_X_y
 
 from scoresieve.estimators.budget_model import problem_arguments
 from scoresieve.estimators.persistence.kinds import estimator
-from scoresieve.estimators.progress import CallbackMixin, with_callbacks
+from scoresieve.estimators.progress import with_callbacks
 from scoresieve.estimators.selection.candidates import PathJob, PathScores, warn_of_open_gaps
 from scoresieve.estimators.selection.choice import check_Cs, check_refit, read_sizes
 from scoresieve.estimators.selection.chosen_model import ChosenModelMixin
@@ -37,9 +37,7 @@ from scoresieve.solvers.solve import check_solver
 
 
 @dataclass(eq=False, repr=False)
-class BagMeasureSVCCV(
-    ChosenModelMixin, BagModelMixin, CallbackMixin, ClassifierMixin, BaseEstimator
-):
+class BagMeasureSVCCV(ChosenModelMixin, BagModelMixin, ClassifierMixin, BaseEstimator):
     """``argmax_{sigma, B, C} (1/F) sum_f s_f(sigma, B, C)``, then ``BagMeasureSVC`` on all bags.
 
     ``s_f(sigma, B, C)`` is the measure, on part f of the bags, of the model that was fitted on all

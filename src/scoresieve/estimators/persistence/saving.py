@@ -98,7 +98,7 @@ class PersistenceMixin:
         lean = type(self).__new__(type(self))
         lean.__dict__.update(vars(self))
         for name, part in self._fields.items():
-            value = getattr(self, name, None)
+            value: Any = getattr(self, name, None)
             if isinstance(value, PersistenceMixin):
                 setattr(lean, name, value._without_certificate())
             elif part.is_proof:

@@ -11,12 +11,12 @@ from sklearn.utils.parallel import Parallel, delayed
 
 from scoresieve.estimators.linear_model import LinearModelMixin
 from scoresieve.estimators.persistence.fields import fields_of
-from scoresieve.estimators.progress import FitTasks, reported
+from scoresieve.estimators.progress import CallbackMixin, FitTasks, reported
 from scoresieve.estimators.selection.choice import choose
 from scoresieve.estimators.selection.splits import LabelledData
 
 
-class ChosenModelMixin(LinearModelMixin):
+class ChosenModelMixin(LinearModelMixin, CallbackMixin):
     """``argmax`` over a table of held-out scores, then the state of the model fitted on all rows.
 
     Conventions
@@ -86,7 +86,7 @@ class ChosenModelMixin(LinearModelMixin):
         self.n_splits_ = n_splits
         self.cv_results_ = results
         self.best_index_ = choose(results, kind, self.refit)
-        vars(self).update(self._choice())
+        self.__dict__.update(self._choice())
 
     def _choice(self) -> dict[str, Any]:
         """What the table says of the chosen point."""
@@ -98,7 +98,7 @@ class ChosenModelMixin(LinearModelMixin):
         """Make the fitted state of the final model the state of this one."""
         if hasattr(self, "estimator_"):
             for name in self._state_of(self.estimator_):
-                vars(self).pop(name, None)
+                self.__dict__.pop(name, None)
         self.estimator_ = estimator
         self.__dict__.update(self._derived())
 
