@@ -27,7 +27,7 @@ help: ## list the targets
 demo: $(PLOT) ## select words on docstrings, print a table, draw demo_output/
 	$(BIN)/python -m scoresieve.demo
 
-test: lint ## style checks, then every test, with the slow ones and the doctests
+test: lint ## style and types, then every test, with the slow ones and the doctests
 	$(PYTEST_IN_PARALLEL)
 
 test-quick: $(DEV) ## the tests that take less than about two seconds each
@@ -39,9 +39,10 @@ test-matrix: ## the tests on the oldest and newest Python and scikit-learn; PYTE
 paper: $(PLOT) ## the paper's experiments on real data: make paper DATA=folder (about an hour)
 	$(BIN)/python -m studies.paper all --data "$(or $(DATA),$(error make paper needs DATA=folder; see docs/experiments.md))"
 
-lint: $(DEV) ## style checks only
+lint: $(DEV) ## style and types only
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/mypy
 
 format: $(DEV) ## rewrite the files in the project's style
 	$(BIN)/ruff check --fix .

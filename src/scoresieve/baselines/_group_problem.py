@@ -24,12 +24,7 @@ LONGER, SHORTER = 1.01, 0.8
 
 @dataclass(frozen=True, eq=False)
 class SquaredHingeLoss:
-    """``C sum_i (1 - y_i s_i)_+^2``, its gradient, and the dual value of any scores.
-
-    Attributes
-    ----------
-    y : ndarray of shape (n_samples,), in {-1, +1}
-    """
+    """``C sum_i (1 - y_i s_i)_+^2``, its gradient, and the dual value of any scores."""
 
     y: FloatArray
     C: float

@@ -105,10 +105,6 @@ def for_liblinear(X: Any) -> Any:
     """``X`` as liblinear reads it: float64, CSR with int32 indices; not copied where it is that.
 
     ``load_svmlight_file`` returns int64 indices, which ``LinearSVC`` refuses.
-
-    Parameters
-    ----------
-    X : ndarray, CSR or CSC matrix of shape (n_samples, n_features)
     """
     if not sp.issparse(X):
         return np.ascontiguousarray(X, dtype=np.float64)

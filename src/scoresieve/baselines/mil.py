@@ -93,12 +93,7 @@ random_state
     _fields = BagModelMixin._fields | {"model_": estimator("L1SVM")}
 
     def fit(self, bags: Any, y: Any) -> MILES:
-        """Embed the bags, select instances, and fit one model for each class.
-
-        Parameters
-        ----------
-        y : array-like of shape (n_bags,), or indicator matrix of shape (n_bags, n_classes)
-        """
+        """Embed the bags, select instances, and fit one model for each class."""
         shared = {name: getattr(self, name) for name in OF_L1_SVM}
         model = L1SVM(n_features_to_select=self.n_instances_to_select, **shared)
         self._fit_on_embedding(bags, y, model)
@@ -154,12 +149,7 @@ class MeanInstanceSVM(LiblinearBaseline):
         return tags
 
     def fit(self, bags: Any, y: Any) -> MeanInstanceSVM:
-        """Fit one linear model for each class on the mean instances.
-
-        Parameters
-        ----------
-        y : array-like of shape (n_bags,), or indicator matrix of shape (n_bags, n_classes)
-        """
+        """Fit one linear model for each class on the mean instances."""
         bags = as_bags(bags)
         check_length(len(bags), y)
         return super().fit(mean_instances(bags), y)

@@ -47,10 +47,6 @@ class DenseDesign(Design):
     Native float64 in row or column order goes to BLAS as it is. Everything else (float32, integers,
     foreign byte order, odd strides) is converted a block of rows or columns at a time, along the
     order of memory.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n_samples, n_columns)
     """
 
     def __init__(self, X: Array) -> None:

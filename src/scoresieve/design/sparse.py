@@ -57,10 +57,6 @@ class SparseDesign(Design):
       repeated entries add up.
     * "Lines" are what the format stores together: rows in CSR, columns in CSC. Types other than
       float64 are converted a run of entries at a time.
-
-    Parameters
-    ----------
-    X : CSR or CSC matrix or array of shape (n_samples, n_columns)
     """
 
     def __init__(self, X: Any) -> None:

@@ -73,22 +73,10 @@ max_iter, max_time, verbose
     Attributes
     ----------
     coef_ : ndarray of shape (n_features,)
-    intercept_ : float
-    support_ : ndarray of int
-        Selected features: those with a weight, and ``always_features``.
-    n_features_selected_ : int
-    budget_ : int
-    primal_, dual_, gap_ : float
-        Objective, its certified lower bound, and ``(primal - dual) / primal``.
-    l0_gap_ : float
-        With ``n_features_to_select`` the same gap, to the best possible model with k features; NaN
-        without.
-    n_iter_ : int
-    status_ : Status
-    history_ : list of Progress
+    intercept_, primal_, dual_, gap_, l0_gap_ : float
+    support_, n_features_selected_, budget_, n_iter_, status_, history_
+        As in :class:`MeasureSVC`, of the one problem that there is.
     loss_ : Loss
-    n_features_in_, feature_names_in_
-        As everywhere in scikit-learn.
 
     Examples
     --------

@@ -78,10 +78,6 @@ class LinearModelMixin:
     def decision_function(self, X: Any) -> FloatArray:
         """``X coef_^T + intercept_``: how much speaks for each class.
 
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-
         Returns
         -------
         ndarray of shape (n_samples,) or (n_samples, n_classes)

@@ -20,7 +20,7 @@ from scoresieve.estimators.budget_model import (
 from scoresieve.estimators.measure_svc import MeasureSVC
 from scoresieve.estimators.persistence.saving import PersistenceMixin
 from scoresieve.estimators.progress import with_callbacks
-from scoresieve.estimators.selection.candidates import PathJob, PathScores, warn_of_open_gaps
+from scoresieve.estimators.selection.candidates import PathJob, PathScores, warn_of_open_paths
 from scoresieve.estimators.selection.choice import check_Cs, check_refit, read_sizes, tabulate
 from scoresieve.estimators.selection.chosen_model import ChosenModelMixin
 from scoresieve.estimators.selection.splits import (
@@ -65,8 +65,6 @@ class MeasureSVCCV(
 
     Parameters
     ----------
-    measure : str or Measure, default="f1"
-        What to optimise: ``"f1"``, ``"prec@100"``, ``"rec@2p"``, ``"prbep"``, ``"roc_auc"``, ...
     budgets : list of int, optional
         Values of B to choose from, at most the number of features. By default 2, 5, 10, 20, 50,
         100 and 200.
@@ -82,16 +80,15 @@ class MeasureSVCCV(
         ``"best"`` takes the highest mean score, of equal ones that with the fewest features, then
         the smallest C. ``"1se"`` takes the smallest B (or k) whose mean score, with the C that is
         best for it, is within one standard error of the highest.
-    fit_intercept, intercept_scaling, always_features, excluded_features, feature_groups, \
-pos_label, multi_class_support, solver, tol, max_iter
+    measure, fit_intercept, intercept_scaling, always_features, excluded_features, \
+feature_groups, pos_label, multi_class_support, solver, tol, max_iter
         As for :class:`MeasureSVC`.
     max_time : float, optional
         Seconds for each class: for a path of all budgets, and for each fit that is not part of one.
     n_jobs : int, optional
         How many paths are fitted at a time.
     verbose : int, default=0
-        Above 0, a line on stderr for each path, and for each round of the final fit. With
-        scikit-learn 1.9 or newer, ``set_callbacks`` takes a progress bar.
+        Above 0, a line on stderr for each path, and for each round of the final fit.
 
     Attributes
     ----------
@@ -100,17 +97,12 @@ pos_label, multi_class_support, solver, tol, max_iter
         ``param_n_features_to_select``), ``param_C``, ``params``, ``split0_test_score`` and so on,
         ``mean_test_score``, ``std_test_score``, ``rank_test_score``, ``mean_n_features``,
         ``mean_fit_time``, ``std_fit_time``. ``pandas.DataFrame(cv_results_)`` shows it.
-    best_index_ : int
-        The chosen row of ``cv_results_``; with ``refit="1se"`` not that of the highest score.
-    best_params_ : dict
-    best_score_ : float
-        Mean score of the chosen row.
-    C_ : float
-        The chosen C; the budget is ``budget_``.
+    best_index_, best_params_, best_score_, C_
+        The chosen row of ``cv_results_``, its point of the grid, its mean score, and its C.
     n_splits_ : int
     estimator_ : MeasureSVC
         The model that was fitted on all rows.
-    coef_, intercept_, classes_, support_, gap_, ...
+    coef_, intercept_, ...
         All fitted attributes of ``estimator_``.
 
     Examples
@@ -190,7 +182,7 @@ pos_label, multi_class_support, solver, tol, max_iter
         titles = [f"split {number}, C={C:g}" for number in range(len(splits)) for C in Cs]
 
         def choose(paths: list[PathScores]) -> MeasureSVC:
-            warn_of_open_gaps(paths, Cs * len(splits), self.tol)
+            warn_of_open_paths(paths, Cs * len(splits), self.tol)
             by_split = [paths[at : at + len(Cs)] for at in range(0, len(paths), len(Cs))]
             self._choose(tabulate(kind, sizes, Cs, by_split), kind, len(splits))
             return self._model(**self.best_params_)

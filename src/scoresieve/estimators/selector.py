@@ -57,10 +57,6 @@ class SparseSelectorMixin(OutputMixin, SelectorMixin):
     def transform(self, X: Any) -> Any:
         """The selected columns.
 
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-
         Returns
         -------
         array, sparse matrix or DataFrame of shape (n_samples, n_features_selected_)

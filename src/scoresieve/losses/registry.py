@@ -16,12 +16,7 @@ _LOSSES: dict[str, Any] = {
 
 
 def known_losses(task: str | None = None) -> list[str]:
-    """Names that :func:`get_loss` knows, of all losses or of those for one task.
-
-    Parameters
-    ----------
-    task : {"classification", "regression"}, optional
-    """
+    """Names that :func:`get_loss` knows, of all losses or of those for one task."""
     return [name for name, loss in _LOSSES.items() if task in (None, loss.task)]
 
 

@@ -97,25 +97,9 @@ class Measure(ABC):
     def weighted(self, sample_weight: ArrayLike) -> Measure:
         """``R(s; c)``: the measure of the data in which example i counts ``c_i`` times.
 
-        Conventions
-        -----------
         Whole weights mean exactly repeated rows. Only measures that are sums over examples or over
-        pairs extend to other weights in one natural way; the others refuse.
-
-        Parameters
-        ----------
-        sample_weight : array-like of shape (n_samples,)
-            Finite and not negative.
-
-        Returns
-        -------
-        measure : Measure
-            For labels and scores of these examples only.
-
-        Raises
-        ------
-        ValueError
-            If the measure takes no weights, or if these are none.
+        pairs extend to other weights in one natural way; the others refuse with a ValueError. The
+        measure is for labels and scores of these examples only.
         """
         raise ValueError(
             f"{self.name} takes no sample_weight, because it is no sum over examples or pairs. "

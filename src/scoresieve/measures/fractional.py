@@ -36,24 +36,10 @@ _TINY_PRICE = 1e-300
 def interval_of_ratio(
     prices: FloatArray, n_alarms: FloatArray, gain: float
 ) -> tuple[FloatArray, FloatArray]:
-    """Open interval of a where ``gain * a / ((a + m) * (a + m + 1)) > price``.
+    """Open interval of a where ``gain * a / ((a + m) * (a + m + 1)) > price``; (inf, inf) if empty.
 
-    The left side is what ``-gain * a / (a + m)`` grows by when m becomes m + 1. The ends are the
-    roots of ``price * (a + m) * (a + m + 1) - gain * a``.
-
-    Parameters
-    ----------
-    prices : ndarray
-        Positive prices.
-    n_alarms : ndarray
-        The values of m.
-    gain : float
-        Positive factor.
-
-    Returns
-    -------
-    lower, upper : ndarray
-        The ends; ``lower = upper = inf`` where there is no such a.
+    The left side is what ``-gain * a / (a + m)`` grows by when m, the number of alarms, becomes
+    m + 1. The ends are the roots of ``price * (a + m) * (a + m + 1) - gain * a``.
     """
     product = n_alarms * (n_alarms + 1.0)
     linear = gain - prices * (2.0 * n_alarms + 1.0)

@@ -116,12 +116,7 @@ def reduce_over_bags(
 
 
 def block_shape(bags: Bags, prototypes: Any, max_bytes: int) -> tuple[int, int]:
-    """Rows r and columns c of a block: ``copies r c + (r + c) width`` numbers fit into memory.
-
-    Parameters
-    ----------
-    prototypes : array or CSR array of shape (n_prototypes, n_columns)
-    """
+    """Rows r and columns c of a block: ``copies r c + (r + c) width`` numbers fit into memory."""
     sparse = sp.issparse(bags.instances) and sp.issparse(prototypes)
     copies = SPARSE_COPIES if sparse else DENSE_COPIES
     # The factors, the rows they are made of, and intermediate products.
@@ -141,10 +136,6 @@ def median_distance(instances: Any) -> float:
     """``median over pairs of ||x - x'||``, on at most 500 instances spread over all.
 
     Where most pairs are equal, it is the median over those that differ.
-
-    Parameters
-    ----------
-    instances : array or CSR array of shape (n_instances, n_columns)
     """
     n_sampled = min(instances.shape[0], MEDIAN_SAMPLE)
     rows = np.linspace(0, instances.shape[0] - 1, n_sampled).round().astype(np.int64)

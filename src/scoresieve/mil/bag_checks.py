@@ -12,12 +12,7 @@ from scoresieve._arrays import IntArray
 
 
 def as_instances(instances: Any) -> Any:
-    """A 2-D array or a CSR array, of float32 if it was that, else of float64.
-
-    Parameters
-    ----------
-    instances : array-like or sparse matrix of shape (n_instances, n_columns)
-    """
+    """A 2-D array or a CSR array, of float32 if it was that, else of float64."""
     if sp.issparse(instances):
         instances = sp.csr_array(instances)
     else:
@@ -48,12 +43,7 @@ def as_bag(bag: Any, place: int) -> Any:
 
 
 def as_offsets(offsets: ArrayLike, n_instances: int) -> IntArray:
-    """Whole numbers that never fall, from 0 to the number of instances.
-
-    Parameters
-    ----------
-    offsets : array-like of int of shape (n_bags + 1,)
-    """
+    """Whole numbers that never fall, from 0 to the number of instances."""
     offsets = np.asarray(offsets)
     good = offsets.ndim == 1 and offsets.size >= 2 and offsets.dtype.kind in "iu"
     if not good or offsets[0] != 0 or offsets[-1] != n_instances or np.any(np.diff(offsets) < 0):
@@ -75,12 +65,7 @@ def check_same_columns(arrays: list) -> None:
 
 
 def first_not_finite(instances: Any) -> int | None:
-    """The first row with NaN or infinity; None if there is none.
-
-    Parameters
-    ----------
-    instances : array or CSR array of shape (n_instances, n_columns)
-    """
+    """The first row with NaN or infinity; None if there is none."""
     values = instances.data if sp.issparse(instances) else instances
     # NaN and infinity reach the sum, so one pass without a mask settles the usual case.
     with np.errstate(over="ignore", invalid="ignore"):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from sklearn.utils import check_X_y
 from scoresieve.estimators.budget_model import problem_arguments
 from scoresieve.estimators.persistence.kinds import estimator
 from scoresieve.estimators.progress import with_callbacks
-from scoresieve.estimators.selection.candidates import PathJob, PathScores, warn_of_open_gaps
+from scoresieve.estimators.selection.candidates import PathJob, PathScores, warn_of_open_paths
 from scoresieve.estimators.selection.choice import check_Cs, check_refit, read_sizes
 from scoresieve.estimators.selection.chosen_model import ChosenModelMixin
 from scoresieve.estimators.selection.splits import (
@@ -153,7 +154,7 @@ max_iter, max_time, verbose
         titles = [f"sigma={sigma}, split {number}" for sigma in sigmas for number in parts]
 
         def choose(found: list[list[PathScores]]) -> BagMeasureSVC:
-            warn_of_open_gaps([path for paths in found for path in paths], Cs * len(jobs), self.tol)
+            warn_of_open_paths(list(chain(*found)), Cs * len(jobs), self.tol)
             by_sigma = [found[at : at + len(splits)] for at in range(0, len(found), len(splits))]
             self._choose(tabulate_sigmas(kind, sizes, Cs, sigmas, by_sigma), kind, len(splits))
             return self._model(**self.best_params_)

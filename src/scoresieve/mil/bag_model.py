@@ -152,10 +152,6 @@ class BagModelMixin(LinearModelMixin, PersistenceMixin):
         The nearest instance to a key instance gets its whole term, as in MILES; several that are
         equally near share it. The sum over the instances, plus ``intercept_``, is the decision.
 
-        Parameters
-        ----------
-        bag : array-like or CSR array of shape (n_instances, n_columns)
-
         Returns
         -------
         ndarray of shape (n_instances,) or (n_instances, n_classes)
@@ -177,12 +173,7 @@ class BagModelMixin(LinearModelMixin, PersistenceMixin):
 
 
 def counted_bags(bags: Bags, sample_weight: ArrayLike | None) -> tuple[IntArray, FloatArray | None]:
-    """Numbers of the bags that have a weight, and all weights.
-
-    Parameters
-    ----------
-    sample_weight : array-like of shape (n_bags,), optional
-    """
+    """Numbers of the bags that have a weight, and all weights."""
     if sample_weight is None:
         return np.arange(len(bags)), None
     weights = check_weights(sample_weight)

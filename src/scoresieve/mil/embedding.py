@@ -91,17 +91,7 @@ class MILESEmbedding(PersistenceMixin, OutputMixin, TransformerMixin, BaseEstima
         return tags
 
     def fit(self, bags: Any, y: ArrayLike | None = None) -> MILESEmbedding:
-        """Keep the training instances, or some of them, as prototypes.
-
-        Parameters
-        ----------
-        bags : Bags or list of arrays
-        y : ignored
-
-        Returns
-        -------
-        self
-        """
+        """Keep the training instances, or some of them, as prototypes; y is ignored."""
         bags = as_bags(bags)
         self._check()
         self.prototype_indices_ = self._choose(bags)
@@ -141,23 +131,12 @@ class MILESEmbedding(PersistenceMixin, OutputMixin, TransformerMixin, BaseEstima
         return np.unique(pairwise_distances_argmin(centres, bags.instances))
 
     def transform(self, bags: Any) -> FloatArray:
-        """The similarity of each bag to each prototype, of shape (n_bags, n_prototypes).
-
-        Parameters
-        ----------
-        bags : Bags or list of arrays
-        """
+        """The similarity of each bag to each prototype, of shape (n_bags, n_prototypes)."""
         check_is_fitted(self, "prototypes_")
         return self.similarities(bags, self.prototypes_)
 
     def similarities(self, bags: Any, prototypes: Any) -> FloatArray:
-        """The similarity of each bag to other prototypes, some of those of the fit, say.
-
-        Parameters
-        ----------
-        bags : Bags or list of arrays
-        prototypes : array or CSR array of shape (n_prototypes, n_columns)
-        """
+        """The similarity of each bag to other prototypes, some of those of the fit, say."""
         check_is_fitted(self, "prototypes_")
         bags = as_bags(bags)
         if bags.shape[1] != self.n_columns_in_:

@@ -135,10 +135,7 @@ class BudgetNorm:
     def restrict(self, columns: ArrayLike) -> BudgetNorm:
         """The norm of ``w[columns]``, for a w that is zero elsewhere.
 
-        Parameters
-        ----------
-        columns : array-like of int
-            Without repeats, in any order. Groups may be cut; what is left of one stays together.
+        Columns are without repeats, in any order; of a group that is cut the rest stays together.
         """
         units = self.units.restrict(np.asarray(columns, dtype=np.int64))
         return object.__new__(BudgetNorm)._set(self.budget, units)
@@ -195,12 +192,7 @@ class BudgetNorm:
         """The columns of the B units with the largest sums of c_j^2: the paper's d of (9). O(m).
 
         Units with sum 0 are left out, as are the columns that are always in. Among equal sums the
-        lower unit is taken.
-
-        Returns
-        -------
-        ndarray of int64
-            Sorted column numbers.
+        lower unit is taken. Column numbers are sorted.
         """
         c = self._vector(c)
         squares = self.units.sums(c * c)
@@ -220,12 +212,6 @@ class BudgetNorm:
         ``step/2 sum_j z_j^2 / (d_j + step)``. Minimised over D this gives
         ``d_j = clip(theta z_j - step, 0, 1)``, with theta such that ``sum_j d_j = B``, or d_j = 1
         wherever z_j > 0 if that is within the budget.
-
-        Parameters
-        ----------
-        v : array-like of shape (n_columns,)
-        step : float
-            Positive and finite.
         """
         if not (np.isfinite(step) and step > 0):
             raise ValueError(f"step must be positive and finite; got {step!r}.")

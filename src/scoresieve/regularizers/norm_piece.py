@@ -80,10 +80,6 @@ class NormPiece:
         """``p`` in O, ``e <e, p> / k + t (p_u - e_u <e_u, p_u>) / ||w_u||`` in F.
 
         e is ``w_u / ||w_u||`` on each unit of F; the last term is for groups only.
-
-        Parameters
-        ----------
-        p : ndarray of shape (n_columns,)
         """
         out = self._ones * p
         if self.threshold > 0.0:
@@ -95,12 +91,7 @@ class NormPiece:
         return out
 
     def without_crossings(self, w: FloatArray, moved: FloatArray) -> FloatArray:
-        """``moved``, with 0 for the units that went through 0 on the way from w, if it is a kink.
-
-        Parameters
-        ----------
-        w, moved : ndarray of shape (n_columns,)
-        """
+        """``moved``, with 0 for units that went through 0 on the way from w, if it is a kink."""
         if self.threshold <= 0.0:
             return moved
         units = self._norm.units

@@ -27,10 +27,6 @@ class Slopes(DualPoint):
     """``u``: one slope of the loss an example, in the domain of its conjugate.
 
     It stands for ``v = -C c u`` and the gain ``-C sum_i c_i l*(y_i, u_i)``.
-
-    Attributes
-    ----------
-    slopes : ndarray of shape (n_samples,)
     """
 
     slopes: FloatArray

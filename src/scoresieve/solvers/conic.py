@@ -87,17 +87,9 @@ def run_clarabel(
 
 
 def solve_master_conic(problem: MasterProblem, *, tol: float = 1e-9) -> MasterSolution:
-    """Solve the master problem by Clarabel.
+    """Solve the master problem by Clarabel, to ``tol`` in scaled units.
 
-    Parameters
-    ----------
-    tol : float
-        Clarabel's feasibility and gap tolerances, in scaled units.
-
-    Returns
-    -------
-    MasterSolution
-        Its points are made feasible, and their values are recomputed here.
+    The points are made feasible, and their values are recomputed here.
     """
     n_cuts = problem.losses.size
     # The optimum of a large C often has sum alpha far below C, so C itself is no good scale.
@@ -191,7 +183,7 @@ def _master_rows(block: FloatArray, places: _Places, n: int, n_rows: int) -> spa
 
 
 @dataclass(frozen=True, eq=False)
-class GroupSolution:
+class QCQPSolution:
     """Solution of the paper's QCQP over groups.
 
     Attributes
@@ -214,7 +206,7 @@ class GroupSolution:
 
 def solve_group_qcqp(
     groups: list[FloatArray], losses: FloatArray, C: float, *, tol: float = 1e-9
-) -> GroupSolution:
+) -> QCQPSolution:
     """``max <q, alpha> - theta`` with ``1/2 ||A_t^T alpha||^2 <= theta``, ``sum alpha <= C``.
 
     Parameters
@@ -223,13 +215,11 @@ def solve_group_qcqp(
         ``A_t``: the cuts on the columns of each group.
     losses : ndarray of shape (n_cuts,)
         ``q``.
-    tol : float
-        Clarabel's tolerances, in scaled units.
     """
     n_cuts, scale_loss = losses.size, max(float(losses.max()), 1e-300)
     if not groups:
         alpha = C * (np.arange(n_cuts) == np.argmax(losses))
-        return GroupSolution(alpha, np.zeros(0), [], float(losses @ alpha))
+        return QCQPSolution(alpha, np.zeros(0), [], float(losses @ alpha))
     scale_alpha = _group_scale(groups, losses, C)
     bases = [_orthogonal_basis(cuts) for cuts in groups]
     scaled = [cuts * np.sqrt(scale_alpha / scale_loss) for cuts in groups]
@@ -254,7 +244,7 @@ def solve_group_qcqp(
     weights = [unit * (basis @ z[2:]) for basis, z in zip(bases, parts, strict=True)]
     strongest = max(float(np.sum((cuts.T @ alpha) ** 2)) for cuts in groups)
     dual = float(losses @ alpha) - 0.5 * strongest
-    return GroupSolution(alpha, mu / max(mu.sum(), np.finfo(float).tiny), weights, dual)
+    return QCQPSolution(alpha, mu / max(mu.sum(), np.finfo(float).tiny), weights, dual)
 
 
 def _group_scale(groups: list[FloatArray], losses: FloatArray, C: float) -> float:

@@ -29,11 +29,6 @@ def apply_weights(
 ) -> tuple[Any, Any, FloatArray | None]:
     """``(X, y, c)``, or ``(X, y, None)`` with the rows repeated as often as they count.
 
-    Parameters
-    ----------
-    X : array-like or sparse matrix of shape (n_samples, n_features)
-    sample_weight : array-like of shape (n_samples,), optional
-
     Returns
     -------
     X, y

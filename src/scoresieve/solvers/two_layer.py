@@ -27,7 +27,7 @@ from numpy.linalg import LinAlgError
 from scoresieve._arrays import FloatArray, IntArray
 from scoresieve.solvers.bundle.cut_pool import CutPool
 from scoresieve.solvers.bundle.rounds import certify_cuts, dual_side_of_cuts
-from scoresieve.solvers.conic import GroupSolution, solve_group_qcqp
+from scoresieve.solvers.conic import QCQPSolution, solve_group_qcqp
 from scoresieve.solvers.limits import Status, Tracker, relative_gap
 from scoresieve.solvers.problem import Problem
 from scoresieve.solvers.working import DualSide, WarmStart, known_cut
@@ -113,7 +113,7 @@ class TwoLayer:
                 return Status.STALLED
             self.inner_tol = max(FINEST, 0.1 * self.inner_tol)
 
-    def _select_groups(self) -> tuple[GroupSolution, Status | None]:
+    def _select_groups(self) -> tuple[QCQPSolution, Status | None]:
         """Inner layer (Algorithm 1): cutting planes until the inner gap is eps_2."""
         inner_primal = np.inf
         while True:
@@ -134,7 +134,7 @@ class TwoLayer:
             if done:
                 return solution, None
 
-    def _solve_qcqp(self) -> GroupSolution:
+    def _solve_qcqp(self) -> QCQPSolution:
         """The QCQP on the present cuts and groups."""
         pool, C = self.pool, self.problem.C
         members = [self.working.places(group) for group in self.groups]
@@ -145,7 +145,7 @@ class TwoLayer:
         w = pool.matrix.T @ (inverse @ solution.weights[0])
         return replace(solution, weights=[w[members[0]]])
 
-    def _add_cut_at(self, solution: GroupSolution) -> tuple[float, bool]:
+    def _add_cut_at(self, solution: QCQPSolution) -> tuple[float, bool]:
         """The restricted objective at the QCQP's weights, and whether its cut is new there."""
         w, norms = np.zeros(self.working.size), 0.0
         for part, group in zip(solution.weights, self.groups, strict=True):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ import numpy as np
 from scoresieve._arrays import Array
 from scoresieve.estimators.persistence.classes import model_of
 from scoresieve.estimators.persistence.record import Record
-from scoresieve.estimators.persistence.rows import check_weights, plain_weights, to_matrix
+from scoresieve.estimators.persistence.rows import check_coefficients, plain_weights, to_matrix
 
 _MOST = 2**48
 
@@ -91,7 +92,8 @@ def columns(size: str | None = None, *, below: str | None = "features") -> Field
 
 def weights(*sizes: str) -> Field:
     """Weights of which few are not 0."""
-    return Field(lambda record, key: check_weights(record, key, sizes), plain_weights, to_matrix)
+    check = partial(check_coefficients, sizes=sizes)
+    return Field(check, plain_weights, to_matrix)
 
 
 def each(part: Field) -> Field:

@@ -62,7 +62,7 @@ def to_matrix(plain: Any) -> Any:
     return matrix if plain["flavour"] == "dense" else matrix[0]
 
 
-def check_weights(record: Record, key: Any, sizes: tuple[str, ...]) -> dict[str, Any]:
+def check_coefficients(record: Record, key: Any, sizes: tuple[str, ...]) -> dict[str, Any]:
     """Finite weights of one or two sizes that are known, and that memory can take."""
     entry = record.record(key)
     flavours = ("vector",) if len(sizes) == 1 else ("dense", *_SPARSE)

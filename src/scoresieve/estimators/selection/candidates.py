@@ -128,14 +128,8 @@ class PathJob:
         return float(score)
 
 
-def warn_of_open_gaps(paths: list[PathScores], Cs: list[float], tol: float) -> None:
-    """One warning, at the line that called ``fit``, for all fits that stopped early.
-
-    Parameters
-    ----------
-    Cs : list of float
-        The C of each path.
-    """
+def warn_of_open_paths(paths: list[PathScores], Cs: list[float], tol: float) -> None:
+    """One warning for all fits that stopped early; ``Cs`` has the C of each path."""
     gaps = np.array([path.gaps for path in paths])
     if not np.any(gaps):
         return

@@ -31,15 +31,7 @@ def default_budgets(n_units: int) -> list[int]:
 
 
 def check_grid(values: Any, name: str, check: Callable[[Any, str], Any]) -> list:
-    """Sorted distinct values of a list, each of them checked.
-
-    Parameters
-    ----------
-    name : str
-        The argument, for messages.
-    check : callable
-        ``check(value, name)`` gives the value in checked form.
-    """
+    """Sorted distinct values of a list, each in the form that ``check(value, name)`` gives it."""
     if isinstance(values, str | bytes) or not isinstance(values, Iterable):
         raise ValueError(f"{name} must be a list; got {values!r}. Put a single value in a list.")
     checked = {check(each, f"{name}[{place}]") for place, each in enumerate(values)}
@@ -56,14 +48,7 @@ def check_sizes(values: Any, name: str) -> list[int]:
 def lower_sizes(sizes: list[int], n_units: int, kind: str) -> list[int]:
     """Sorted distinct sizes of at most ``n_units``; only budgets are lowered with a warning.
 
-    Parameters
-    ----------
-    sizes : list of int
-        Sorted.
-    n_units : int
-        How many columns or groups can be selected.
-    kind : {"budget", "n_features_to_select"}
-        At most k features stay at most k, however few there are.
+    At most k features stay at most k, however few there are.
     """
     if kind == "budget" and sizes[-1] > n_units:
         warn_user(

@@ -90,13 +90,7 @@ class DirectFactor:
         self._diagonal = np.einsum("ii->i", self._matrix)
 
     def factorise(self, state: Evaluation, theta: FloatArray, D: FloatArray) -> None:
-        """Factorise at the state.
-
-        Parameters
-        ----------
-        theta : ndarray of shape (n_units,)
-        D : ndarray of shape (n_cuts,)
-        """
+        """Factorise at the state."""
         U = self._columns.at(state, theta)
 
         def assemble() -> FloatArray:
