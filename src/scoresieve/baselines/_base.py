@@ -121,12 +121,6 @@ class Baseline(
       be fitted in other processes.
     """
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.classifier_tags.multi_label = True
-        return tags
-
     _fields = fields_of(
         *("n_features_in_", "feature_names_in_", "_targets", "support_", "coef_", "intercept_"),
         *("_biases", "supports_", "n_iter_", "_dual_points"),

@@ -66,7 +66,11 @@ class L1Bundle:
         left = None if limits.max_time is None else limits.max_time - tracker.clock.elapsed
         with tracker.clock.part("master"):
             pool, C = self.pool, self.problem.C
-            solution = solve_l1_master(pool.matrix, pool.losses, C, max_time=left)
+            try:
+                solution = solve_l1_master(pool.matrix, pool.losses, C, max_time=left)
+            except LinAlgError as error:
+                logger.warning("the l1 bundle cannot go on: %s", error)
+                return Status.STALLED
         if solution is None:
             return Status.MAX_TIME
         with tracker.clock.part("pass"):
@@ -112,12 +116,7 @@ class L1Bundle:
 
 def run_l1_bundle(problem: Problem, tracker: Tracker) -> tuple[L1Bundle, Status]:
     """Run rounds until a reason to stop."""
-    bundle = L1Bundle(problem, tracker)
-    status = None
+    bundle, status = L1Bundle(problem, tracker), None
     while status is None:
-        try:
-            status = bundle.round()
-        except LinAlgError as error:
-            logger.warning("the l1 bundle cannot go on: %s", error)
-            status = Status.STALLED
+        status = bundle.round()
     return bundle, status

@@ -18,7 +18,7 @@ from scipy import sparse
 
 from scoresieve._arrays import FloatArray, IntArray
 from scoresieve.regularizers import BudgetNorm
-from scoresieve.solvers.conic import LARGEST_CAP, ConicProgramme, run_clarabel
+from scoresieve.solvers.conic import LARGEST_CAP, SMALLEST_UNIT, ConicProgramme, run_clarabel
 
 logger = logging.getLogger(__name__)
 
@@ -79,7 +79,7 @@ def solve_hinge_conic(
         raise ValueError("norm must have no groups and no excluded columns here; use the bundle.")
     signed = y[:, np.newaxis] * X
     # Clarabel's tolerances suit rows of about unit length.
-    length = max(float(np.sqrt(np.mean(np.sum(signed * signed, axis=1)))), 1e-300)
+    length = max(float(np.sqrt(np.mean(np.sum(signed * signed, axis=1)))), SMALLEST_UNIT)
     programme = _programme(signed / length, norm, min(C * length**2, LARGEST_CAP))
     try:
         x, duals, n_steps = run_clarabel(programme, tol, max_time)

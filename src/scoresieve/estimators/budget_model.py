@@ -226,12 +226,6 @@ class BudgetClassifierMixin(LinearModelMixin, CallbackMixin):
         *("status_", "history_", "_warm_y", "_warm_weights", "_dual_points"),
     )
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.classifier_tags.multi_label = True
-        return tags
-
     @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Any:
         """Select features and fit one linear model for each class.
@@ -307,7 +301,7 @@ class BudgetClassifierMixin(LinearModelMixin, CallbackMixin):
             and self._kind() == problems[0].risk.kind
         )
         points = self._dual_points if has_same_cuts else [None] * len(problems)
-        parts = zip(problems, self._weights(), self._biases, points, strict=True)
+        parts = zip(problems, self._coefficients(), self._biases, points, strict=True)
         return [warm_start(*part) for part in parts]
 
     def _store(self, problems: list[Problem], targets: Targets, results: list[SolveResult]) -> None:

@@ -14,14 +14,14 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted, v
 from scoresieve._arrays import Array, FloatArray, IntArray
 from scoresieve.certificate import Certificate, certify
 from scoresieve.estimators.decision import linear_scores, measure_score
-from scoresieve.estimators.targets import Targets
+from scoresieve.estimators.targets import LabelTagsMixin, Targets
 from scoresieve.losses import Loss
 from scoresieve.measures import Measure
 from scoresieve.risks import DualPoint
 from scoresieve.solvers.problem import ProblemArguments, measure_or_loss
 
 
-class LinearModelMixin:
+class LinearModelMixin(LabelTagsMixin):
     """``decision_function(X) = X coef_^T + intercept_``.
 
     Conventions
@@ -50,7 +50,7 @@ class LinearModelMixin:
         """All of one of the problems but X and y."""
         return {**self._arguments, "sample_weight": sample_weight}
 
-    def _weights(self) -> FloatArray:
+    def _coefficients(self) -> FloatArray:
         """The weights of each problem, where a positive score speaks for the positive class."""
         coef = self.coef_.toarray() if sp.issparse(self.coef_) else self.coef_
         return self._targets.sign * coef
@@ -130,17 +130,17 @@ class LinearModelMixin:
         X = self._validated(X)
         y = self._validated_targets(X, y)
         labels = self._targets.labels(y)
-        parts = zip(labels, self._weights(), self._dual_points, self._biases, strict=True)
+        parts = zip(labels, self._coefficients(), self._dual_points, self._biases, strict=True)
         found = [
             certify(
                 X,
                 labels_of_class,
                 w,
                 dual_point,
-                intercept=float(bias),
+                intercept=float(intercept),
                 **self._arguments_of(problem, sample_weight),
             )
-            for problem, (labels_of_class, w, dual_point, bias) in enumerate(parts)
+            for problem, (labels_of_class, w, dual_point, intercept) in enumerate(parts)
         ]
         return found[0] if self._targets.kind == "binary" else found
 

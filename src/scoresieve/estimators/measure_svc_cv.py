@@ -142,12 +142,6 @@ feature_groups, pos_label, multi_class_support, solver, tol, max_iter
     n_jobs: int | None = None
     verbose: int = 0
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.classifier_tags.multi_label = True
-        return tags
-
     @with_callbacks
     def fit(
         self, X: Any, y: Any, sample_weight: ArrayLike | None = None, *, groups: Any = None

@@ -77,6 +77,16 @@ class Targets:
         return self.classes[second.astype(np.intp)]
 
 
+class LabelTagsMixin:
+    """What :func:`read_targets` reads and designs hold: any labels, and sparse X."""
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()  # type: ignore[misc]
+        tags.input_tags.sparse = True
+        tags.classifier_tags.multi_label = True
+        return tags
+
+
 def read_targets(y: Any, pos_label: Any = None) -> tuple[Targets, Any]:
     """The classes in y, and y as a vector or an indicator matrix.
 

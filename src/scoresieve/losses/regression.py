@@ -40,14 +40,10 @@ class Squared(ResidualLoss):
     def _psi_curvature(self, residuals: FloatArray) -> FloatArray:
         return np.ones_like(residuals)
 
-    def _psi_conjugate(self, slopes: FloatArray) -> FloatArray:
-        return 0.5 * slopes * slopes
-
-    def _psi_conjugate_slope(self, slopes: FloatArray) -> FloatArray:
-        return slopes
-
-    def _psi_conjugate_curvature(self, slopes: FloatArray) -> FloatArray:
-        return np.ones_like(slopes)
+    # The loss is its own conjugate.
+    _psi_conjugate = _psi
+    _psi_conjugate_slope = _psi_slope
+    _psi_conjugate_curvature = _psi_curvature
 
 
 @dataclass(frozen=True)

@@ -129,18 +129,7 @@ max_iter, max_time, verbose
     ) -> BagMeasureSVCCV:
         """Choose sigma, the number of instances and C, then fit with them on all bags.
 
-        Parameters
-        ----------
-        bags : Bags or list of arrays
-        y : array-like of shape (n_bags,), or indicator matrix of shape (n_bags, n_classes)
-        sample_weight : array-like of shape (n_bags,), optional
-            How often each bag counts when models are fitted and when they are scored.
-        groups : array-like of shape (n_bags,), optional
-            Bags that a splitter such as ``GroupKFold`` keeps together.
-
-        Returns
-        -------
-        self
+        ``sample_weight`` and ``groups`` are those of bags, as in ``MeasureSVCCV.fit`` of rows.
         """
         data = self._read_data(bags, y, sample_weight)
         kind, sizes, Cs, sigmas = self._read_grid(data)

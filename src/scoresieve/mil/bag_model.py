@@ -67,11 +67,9 @@ class BagModelMixin(LinearModelMixin, PersistenceMixin):
     _selected: Any
 
     def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()  # type: ignore[misc]
+        tags = super().__sklearn_tags__()
         tags.input_tags.two_d_array = False
         tags.input_tags.three_d_array = True
-        tags.input_tags.sparse = True
-        tags.classifier_tags.multi_label = True
         return tags
 
     def _fit_on_embedding(

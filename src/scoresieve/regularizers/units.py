@@ -16,6 +16,8 @@ from scoresieve._checks import check_columns, check_disjoint, check_groups
 #: Entries of ``unit_of`` for the columns that belong to no unit.
 ALWAYS = -1
 EXCLUDED = -2
+#: Of norms that are at most 1, a smaller one cannot matter in float64, and its breaks overflow.
+_LEAST_NORM = 1e-200
 
 
 @dataclass(frozen=True, eq=False)
@@ -188,10 +190,9 @@ def prox_weights(norms: FloatArray, step: float, budget: int) -> FloatArray:
     ``sum_j d_j`` is increasing and piecewise linear in theta, with breaks at ``step / z_j`` and
     ``(1 + step) / z_j``. Bisection over the sorted breaks finds the piece, one division the theta.
     """
-    # Below this a unit cannot matter in float64, and its breaks would overflow.
-    positive = norms[norms > 1e-200]
+    positive = norms[norms > _LEAST_NORM]
     if positive.size <= budget:
-        return (norms > 1e-200).astype(np.float64)
+        return (norms > _LEAST_NORM).astype(np.float64)
     breaks = np.sort(np.concatenate([step / positive, (1.0 + step) / positive]))
     low, high = 0, breaks.size - 1
     while high - low > 1:

@@ -26,6 +26,8 @@ from scoresieve.solvers.bundle.scaled import MasterProblem, MasterSolution
 
 #: A larger cap of sum alpha, in scaled units, is taken as this one: Clarabel would lose accuracy.
 LARGEST_CAP = 1e6
+#: A unit that numbers are divided by is at least this.
+SMALLEST_UNIT = 1e-300
 
 _USABLE = {
     "Solved",
@@ -94,7 +96,7 @@ def solve_master_conic(problem: MasterProblem, *, tol: float = 1e-9) -> MasterSo
     n_cuts = problem.losses.size
     # The optimum of a large C often has sum alpha far below C, so C itself is no good scale.
     scale_alpha = problem.best_multiple(np.full(n_cuts, 1.0 / n_cuts))
-    scale_loss = max(float(problem.losses.max()), 1e-300)
+    scale_loss = max(float(problem.losses.max()), SMALLEST_UNIT)
     places = _places(problem)
     x, duals, steps = run_clarabel(_master_programme(problem, places, scale_alpha, scale_loss), tol)
     alpha = problem.feasible(x[:n_cuts] * scale_alpha)
@@ -216,7 +218,7 @@ def solve_group_qcqp(
     losses : ndarray of shape (n_cuts,)
         ``q``.
     """
-    n_cuts, scale_loss = losses.size, max(float(losses.max()), 1e-300)
+    n_cuts, scale_loss = losses.size, max(float(losses.max()), SMALLEST_UNIT)
     if not groups:
         alpha = C * (np.arange(n_cuts) == np.argmax(losses))
         return QCQPSolution(alpha, np.zeros(0), [], float(losses @ alpha))
