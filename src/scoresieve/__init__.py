@@ -23,7 +23,8 @@ from scoresieve.estimators import (
     load,
     selection_frequency,
 )
-from scoresieve.measures import Measure, get_measure
+from scoresieve.losses import Loss, get_loss
+from scoresieve.measures import Contingency, Measure, get_measure
 from scoresieve.risks import DualPoint
 from scoresieve.solvers import Progress, SolveResult, Status, solve
 
@@ -37,7 +38,9 @@ __all__ = [
     "BudgetPath",
     "BudgetRegressor",
     "Certificate",
+    "Contingency",
     "DualPoint",
+    "Loss",
     "Measure",
     "MeasureSVC",
     "MeasureSVCCV",
@@ -46,6 +49,7 @@ __all__ = [
     "Status",
     "budget_path",
     "certify",
+    "get_loss",
     "get_measure",
     "load",
     "selection_frequency",
