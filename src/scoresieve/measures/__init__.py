@@ -10,9 +10,10 @@ from scoresieve.measures.average_precision import AveragePrecision
 from scoresieve.measures.contingency import ContingencyMeasure
 from scoresieve.measures.decomposable import Accuracy, BalancedAccuracy
 from scoresieve.measures.fractional import FBeta, Jaccard, PrecisionUnderRecallFloor
+from scoresieve.measures.monotone import GeometricMean, Matthews
 from scoresieve.measures.ranking import ROCAUC, RankingMeasure
 from scoresieve.measures.scales import C_from_paper, C_from_svmperf
-from scoresieve.measures.top_k import PRBEP, PrecisionAtK, RecallAtK
+from scoresieve.measures.top_k import PRBEP, PrecisionAtK, RecallAtK, TopHits
 from scoresieve.measures.user_function import Contingency
 from scoresieve.measures.weighted import WeightedMeasure
 
@@ -28,12 +29,15 @@ __all__ = [
     "ContingencyMeasure",
     "Cut",
     "FBeta",
+    "GeometricMean",
     "Jaccard",
+    "Matthews",
     "Measure",
     "PrecisionAtK",
     "PrecisionUnderRecallFloor",
     "RankingMeasure",
     "RecallAtK",
+    "TopHits",
     "WeightedMeasure",
     "get_measure",
     "known_names",

@@ -110,6 +110,24 @@ class Measure(ABC):
     def cut_loss(self, y: FloatArray, delta: FloatArray) -> float:
         """``U * Delta`` recomputed from ``delta`` alone; ValueError if no labelling gives it."""
 
+    def tight(self, y: FloatArray, price: float) -> Measure:
+        """What takes the measure's place in the risk where the threshold is free: itself mostly.
+
+        Its loss at every threshold is at least that of the measure, and equal at the right one.
+        """
+        return self
+
+    def fixed_rate(self, y: FloatArray) -> float | None:
+        """The exchange rate, if it does not depend on the scores; 1 for rankings."""
+        return None if self.flips_examples else 1.0
+
+    def exchange_rate(self, y: FloatArray, scores: FloatArray) -> float | None:
+        """``rho``: what a false alarm costs in missed positives at the best threshold.
+
+        None for rankings, which know neither.
+        """
+        return None
+
     def n_alarms(self, y: FloatArray) -> float | None:
         """How many examples the measure is about: k at k, P for a ranking; None for those above 0.
 

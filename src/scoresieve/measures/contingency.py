@@ -45,6 +45,21 @@ class ContingencyMeasure(Measure):
         """``U = P``, the number of positives."""
         return float(np.count_nonzero(y > 0))
 
+    def exchange_rate(self, y: FloatArray, scores: FloatArray) -> float:
+        """``(dDelta/db) / (-dDelta/da)`` at the threshold with the least loss; by differences.
+
+        (Parambath, Usunier and Grandvalet 2014 show that training with these costs is optimal for
+        fractions of counts.)
+        """
+        return self.rate_at(*best_table(self, y, scores), *class_sizes(y))
+
+    def rate_at(self, a: int, b: int, n_positive: int, n_negative: int) -> float:
+        """``(dDelta/db) / (-dDelta/da)`` at the table (a, b); inf if a miss costs nothing there."""
+        tables = np.clip([b - 1, b + 1], 0, n_negative), np.clip([a - 1, a + 1], 0, n_positive)
+        alarm = np.diff(self.table_loss(a, tables[0], n_positive, n_negative)) / np.diff(tables[0])
+        miss = -np.diff(self.table_loss(tables[1], b, n_positive, n_negative)) / np.diff(tables[1])
+        return float(max(alarm[0], 0.0) / miss[0]) if miss[0] > 0.0 else np.inf
+
     def loss(self, y: FloatArray, y_pred: FloatArray) -> float:
         """``Delta(y, y_pred)`` of labels in {-1, +1}, by the formula, admissible or not."""
         y_pred = np.asarray(y_pred)
@@ -224,6 +239,19 @@ class SearchedMeasure(ContingencyMeasure):
         best = int(np.argmax(losses - classes.missed[n_positive - a] + classes.alarms[b]))
         delta = classes.flip(n_positive - int(a[best]), int(b[best]))
         return Cut(delta=delta, loss=float(losses[best]))
+
+
+def best_table(measure: ContingencyMeasure, y: FloatArray, scores: FloatArray) -> tuple[int, int]:
+    """The counts (a, b) above the threshold with the least loss; of equal ones the fewest alarms."""
+    order = np.argsort(-np.asarray(scores), kind="stable")
+    above = np.append(0, np.cumsum(np.asarray(y)[order] > 0))
+    n_alarms = np.arange(above.size)
+    # Tied scores are on one side of every threshold.
+    ordered = scores[order]
+    possible = np.append(True, np.append(ordered[1:] < ordered[:-1], True))
+    a, b = above[possible], (n_alarms - above)[possible]
+    best = int(np.argmin(measure.table_loss(a, b, *class_sizes(y))))
+    return int(a[best]), int(b[best])
 
 
 def class_sizes(y: FloatArray) -> tuple[int, int]:

@@ -30,6 +30,11 @@ class SumOfErrors(WeightedMeasure, ContingencyMeasure):
     def costs(self, total_positive: float, total_negative: float) -> tuple[float, float]:
         """Cost of a missed positive and of a false alarm of weight 1, in units of ``U * Delta``."""
 
+    def fixed_rate(self, y: FloatArray) -> float:
+        """The ratio of the two costs."""
+        miss, alarm = self.costs(*self.totals(y))
+        return alarm / miss
+
     def most_violated(self, y: FloatArray, scores: FloatArray) -> Cut:
         """Flip every example whose margin is below its cost, or else the best single one."""
         gains = self._costs_of_examples(y) - y * scores

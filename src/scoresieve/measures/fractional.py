@@ -131,6 +131,10 @@ class FBeta(FractionalMeasure):
         weight = self.beta**2
         return (b + weight * (n_positive - a)) / (a + b + weight * n_positive)
 
+    def rate_at(self, a: int, b: int, n_positive: int, n_negative: int) -> float:
+        """``a / (b + beta^2 P)``, which is F / (2 - F) for beta = 1."""
+        return a / (b + self.beta**2 * n_positive)
+
     def score(self, y: FloatArray, scores: FloatArray) -> float:
         """``fbeta_score`` of scikit-learn for the predictions ``scores > 0``."""
         return float(fbeta_score(y, predicted_labels(scores), beta=self.beta, zero_division=0.0))
@@ -164,6 +168,10 @@ class Jaccard(FractionalMeasure):
         """``(P - a + b) / (P + b)``, exactly 0 for the true table."""
         a, b = np.asarray(n_true_positive, dtype=float), np.asarray(n_false_positive, dtype=float)
         return (n_positive - a + b) / (n_positive + b)
+
+    def rate_at(self, a: int, b: int, n_positive: int, n_negative: int) -> float:
+        """``a / (b + P)``."""
+        return a / (b + n_positive)
 
     def score(self, y: FloatArray, scores: FloatArray) -> float:
         """``jaccard_score`` of scikit-learn for the predictions ``scores > 0``."""

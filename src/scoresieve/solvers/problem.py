@@ -31,12 +31,17 @@ from scoresieve.regularizers.units import ALWAYS, EXCLUDED
 from scoresieve.risks import LossRisk, MeasureRisk, Risk
 from scoresieve.solvers.row_weights import repeat_rows
 
+#: Where the search for a measure's own price begins.
+FIRST_PRICE = 0.5
+
 
 class ProblemArguments(TypedDict, total=False):
     """All of a problem but its data; see :func:`scoresieve.solve`."""
 
     measure: str | Measure | None
     loss: str | Loss | None
+    bound: str
+    price: str | float
     budget: int
     C: float
     intercept_scaling: float
@@ -58,6 +63,8 @@ class Problem:
         On all columns of the design.
     constant : float
         Value of the constant column, whose weight times it is the intercept; 0 if there is none.
+    has_open_price : bool
+        Whether the price of the risk is a first one, to be replaced by the measure's own.
     """
 
     design: Design
@@ -65,6 +72,7 @@ class Problem:
     norm: BudgetNorm
     C: float
     constant: float = 0.0
+    has_open_price: bool = False
 
     def objective(self, w: FloatArray, scores: FloatArray, norm: BudgetNorm | None = None) -> float:
         """``J(w)``, or on some columns that of the w that is 0 on all others, with their norm."""
@@ -90,10 +98,13 @@ class Problem:
     def arguments(self) -> ProblemArguments:
         """What makes this problem again from the same X, y and sample weights."""
         roles = self.norm.unit_of[: self.n_features]
-        kind = self.risk.kind
+        risk, kind = self.risk, self.risk.kind
+        is_tight = not isinstance(risk, MeasureRisk) or risk.is_tight
         return {
             "measure": kind if isinstance(kind, Measure) else None,
             "loss": kind if isinstance(kind, Loss) else None,
+            "bound": "tight" if is_tight else "paper",
+            "price": risk.price if isinstance(risk, MeasureRisk) else 1.0,
             "budget": self.norm.budget,
             "C": self.C,
             "intercept_scaling": self.constant,
@@ -133,6 +144,8 @@ def make_problems(
     *,
     measure: str | Measure | None = None,
     loss: str | Loss | None = None,
+    bound: str = "tight",
+    price: str | float = "auto",
     budget: int,
     C: float = 1.0,
     intercept_scaling: float = 0.0,
@@ -146,7 +159,7 @@ def make_problems(
 
     Parameters
     ----------
-    X, measure, loss, budget, C, intercept_scaling
+    X, measure, loss, bound, price, budget, C, intercept_scaling
     always_features, excluded_features, feature_groups, sample_weight
         As for :func:`scoresieve.solve`.
     ys : iterable of array-like of shape (n_samples,)
@@ -173,8 +186,17 @@ def make_problems(
         has_constant=constant > 0,
     )
     norm = norm.with_budget(check_budget(budget, norm.n_units, at_most=at_most))
-    risks = [bind_risk(kind, y, weights, design.n_samples) for y in ys]
-    return [Problem(design, risk, norm, C, constant) for risk in risks]
+    check_bound(bound, price)
+    found = []
+    for y in ys:
+        y = check_targets_of(kind, y, weights, design.n_samples)
+        if isinstance(kind, Loss):
+            found.append(Problem(design, LossRisk(kind, y, weights), norm, C, constant))
+            continue
+        risk = priced_risk(kind, y, weights, bound=bound, price=price, has_threshold=constant > 0)
+        is_open = price == "auto" and bound == "tight" and risk.measure.fixed_rate(y) is None
+        found.append(Problem(design, risk, norm, C, constant, has_open_price=is_open))
+    return found
 
 
 def measure_or_loss(measure: str | Measure | None, loss: str | Loss | None) -> Measure | Loss:
@@ -189,21 +211,48 @@ def measure_or_loss(measure: str | Measure | None, loss: str | Loss | None) -> M
     return get_loss(loss)
 
 
-def bind_risk(kind: Measure | Loss, y: Any, weights: FloatArray | None, n_samples: int) -> Risk:
-    """The risk of a measure or a loss on labels or targets, which are checked.
+def check_bound(bound: Any, price: Any) -> None:
+    """Refuse a bound that there is not, and a price that it does not have."""
+    if bound not in ("tight", "paper"):
+        raise ValueError(f"bound must be 'tight' or 'paper'; got {bound!r}.")
+    if isinstance(price, str):
+        if price != "auto":
+            raise ValueError(f"price must be 'auto' or a positive number; got {price!r}.")
+        return
+    if check_positive(price, "price") != 1.0 and bound == "paper":
+        raise ValueError(f"price={price!r} is not that of bound='paper', which is 1; leave it out.")
 
-    Parameters
-    ----------
-    y : array-like of shape (n_samples,)
-    weights : ndarray of shape (n_samples,) or None
-        As :func:`check_weights` returns them.
-    n_samples : int
-        Number of rows of X.
-    """
+
+def check_targets_of(
+    kind: Measure | Loss, y: Any, weights: FloatArray | None, n_samples: int
+) -> FloatArray:
+    """The labels or targets of a measure or a loss, and the weights with them, checked."""
     is_regression = isinstance(kind, Loss) and kind.task == "regression"
     y = (check_real_targets if is_regression else check_labels)(y, n_samples)
     if weights is not None:
         check_row_weights(weights, y, by_class=not is_regression)
-    if isinstance(kind, Loss):
-        return LossRisk(kind, y, weights)
-    return MeasureRisk(kind, y, weights)
+    return y
+
+
+def priced_risk(
+    measure: Measure,
+    y: FloatArray,
+    weights: FloatArray | None,
+    *,
+    bound: str,
+    price: str | float,
+    has_threshold: bool,
+) -> MeasureRisk:
+    """The risk of a measure with its price; a first one if it is to be found with the model.
+
+    Without an intercept there is no threshold, so that measures of the k highest scores have the
+    paper's bound, whose labellings are restricted, and the price 1.
+    """
+    first = FIRST_PRICE if price == "auto" else float(price)
+    risk = MeasureRisk(
+        measure, y, weights, price=first, is_tight=bound == "tight" and has_threshold
+    )
+    if bound == "paper" or (not has_threshold and measure.n_alarms(y) is not None):
+        return MeasureRisk(measure, y, weights)
+    rate = risk.measure.fixed_rate(y) if price == "auto" else None
+    return risk if rate is None else risk.with_price(rate)

@@ -31,7 +31,8 @@ import numpy as np
 
 from scoresieve._arrays import FloatArray, IntArray
 from scoresieve.solvers.hard_budget.refits import Refit, Refitter, largest
-from scoresieve.solvers.limits import Limits, Status, Tracker, one_blas_thread
+from scoresieve.solvers.limits import Deadline, Limits, Status, Tracker, one_blas_thread
+from scoresieve.solvers.prices import with_own_price
 from scoresieve.solvers.problem import Problem
 from scoresieve.solvers.result import SolveResult
 from scoresieve.solvers.solve import engine_for, finish
@@ -79,6 +80,9 @@ def solve_hard_budget(
         What the relaxed problem starts from.
     """
     with one_blas_thread():
+        limits = replace(limits, deadline=limits.deadline or Deadline(limits.max_time))
+        if problem.has_open_price:
+            problem = with_own_price(problem, limits, fit_hard)
         tracker = Tracker(limits, problem.risk.no_dual_point())
         ended = engine_for(problem, solver)(problem, tracker, warm)
         relaxed = ended.working.scattered(ended.best.w)
@@ -89,6 +93,12 @@ def solve_hard_budget(
         if status.reached_tolerance and best.gap > limits.tol:
             status = best.status
         return finish(problem, tracker, best.w, best.primal, status, relaxed=relaxed)
+
+
+def fit_hard(problem: Problem, limits: Limits) -> FloatArray:
+    """The weights of a model with at most k units, of all columns."""
+    result = solve_hard_budget(problem, limits)
+    return problem.joined(result.w, result.intercept)
 
 
 def choose_units(refitter: Refitter, relaxed: FloatArray, near: DualSide) -> Refit:
