@@ -63,7 +63,7 @@ def certify(
     intercept : float
         The fitted one, ``SolveResult.intercept``.
     **arguments
-        ``measure`` or ``loss``, ``budget``, ``C``, and as far as they were given
+        ``measure`` or ``loss``, ``budget``, ``C``, and as far as they were given ``bound``,
         ``intercept_scaling``, ``always_features``, ``excluded_features``, ``feature_groups`` and
         ``sample_weight``, as for :func:`scoresieve.solve`.
 
@@ -83,7 +83,8 @@ def certify(
     >>> X = np.random.default_rng(0).normal(size=(60, 20))
     >>> y = np.where(X[:, 0] > 0.8, 1, -1)
     >>> result = solve(X, y, measure="f1", budget=3, C=1.0)
-    >>> check = certify(X, y, result.w, result.dual_point, measure="f1", budget=3, C=1.0)
+    >>> problem = {"measure": "f1", "price": result.price, "budget": 3, "C": 1.0}
+    >>> check = certify(X, y, result.w, result.dual_point, **problem)
     >>> abs(check.primal - result.primal) < 1e-9 and abs(check.dual - result.dual) < 1e-9
     True
     """

@@ -20,7 +20,7 @@ from scoresieve._checks import check_positive, check_X
 from scoresieve._user_warnings import warn_user
 from scoresieve.design import as_design
 from scoresieve.estimators.budget_model import X_OPTIONS
-from scoresieve.estimators.decision import linear_scores, top_threshold
+from scoresieve.estimators.decision import linear_scores
 from scoresieve.estimators.linear_model import LinearModelMixin
 from scoresieve.estimators.persistence.fields import fields_of
 from scoresieve.estimators.persistence.saving import PersistenceMixin
@@ -222,10 +222,9 @@ class MeasureBaseline(Baseline):
         super()._store(X, labels, targets, fits)
 
     def _threshold(self, X: Any, y: FloatArray, fit: BinaryFit) -> float:
-        k = self.measure_.n_alarms(y)
-        if k is None:
+        if self.measure_.n_alarms(y) is None:
             return fit.intercept
-        return -top_threshold(linear_scores(X, fit.w[np.newaxis]).ravel(), k)
+        return -self.measure_.threshold(y, linear_scores(X, fit.w[np.newaxis]).ravel())
 
 
 def _warn_about(fit: BinaryFit, name: str) -> None:

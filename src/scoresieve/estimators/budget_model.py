@@ -18,7 +18,6 @@ from sklearn.utils.validation import validate_data
 from scoresieve._arrays import FloatArray
 from scoresieve._checks import check_count, check_positive
 from scoresieve._user_warnings import warn_user
-from scoresieve.estimators.decision import top_threshold
 from scoresieve.estimators.linear_model import LinearModelMixin
 from scoresieve.estimators.persistence.fields import fields_of
 from scoresieve.estimators.progress import CallbackMixin, FitTasks, Reporter, with_callbacks
@@ -62,6 +61,11 @@ def problem_arguments(
     return {
         "measure": getattr(estimator, "measure", None),
         "loss": loss_for(estimator.loss, task) if hasattr(estimator, "loss") else None,
+        **{
+            name: getattr(estimator, name)
+            for name in ("bound", "price")
+            if hasattr(estimator, name)
+        },
         **budget_arguments(estimator.budget, estimator.n_features_to_select),
         "C": estimator.C,
         "intercept_scaling": scaling,
@@ -299,6 +303,7 @@ class BudgetClassifierMixin(LinearModelMixin, CallbackMixin):
             and same_labels(self._warm_y, y)
             and _same_weights(self._warm_weights, sample_weight)
             and self._kind() == problems[0].risk.kind
+            and self._arguments["bound"] == problems[0].arguments()["bound"]
         )
         points = self._dual_points if has_same_cuts else [None] * len(problems)
         parts = zip(problems, self._coefficients(), self._biases, points, strict=True)
@@ -315,6 +320,8 @@ class BudgetClassifierMixin(LinearModelMixin, CallbackMixin):
         self.support_ = reduce(combine, self.supports_)
         for name in ("primal", "dual", "gap", "l0_gap", "n_iter"):
             setattr(self, f"{name}_", np.array([getattr(result, name) for result in results]))
+        if isinstance(problems[0].risk, MeasureRisk):
+            self.price_ = np.array([result.price for result in results])
         self.status_ = [result.status for result in results]
         self.history_ = [result.history for result in results]
         pairs = zip(problems, results, strict=True)
@@ -352,10 +359,10 @@ def check_multi_class_support(name: Any) -> None:
 
 
 def _shifted(problem: Problem, result: SolveResult) -> float:
-    """The intercept, or minus the threshold of a measure of the highest scores."""
+    """The intercept, or minus the threshold that is best for the measure on the training rows."""
     risk = problem.risk
-    k = risk.measure.n_alarms(risk.y) if isinstance(risk, MeasureRisk) else None
-    if k is None:
+    if not isinstance(risk, MeasureRisk):
         return result.intercept
     scores = problem.design.scores(result.w[result.support], result.support)
-    return -top_threshold(scores, k, risk.weights)
+    threshold = risk.threshold(scores, is_free=problem.constant > 0)
+    return result.intercept if threshold is None else -threshold

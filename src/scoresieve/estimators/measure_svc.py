@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 
 from scoresieve.estimators.budget_model import BudgetClassifierMixin
 from scoresieve.estimators.export import LinearExportMixin
+from scoresieve.estimators.persistence.fields import fields_of
 from scoresieve.estimators.persistence.saving import PersistenceMixin
 from scoresieve.estimators.selector import SparseSelectorMixin
 from scoresieve.measures import Measure
@@ -26,7 +27,8 @@ class MeasureSVC(
 ):
     """``min_w 1/2 ||w||_B^2 + C R(X w)``: a sparse linear model for the measure you report.
 
-    R is the risk of the measure, a convex bound of its loss, and ``||.||_B`` the budget norm, which
+    R is the risk of the measure, a convex bound of its loss with prices for alarms that follow the
+    measure, and ``||.||_B`` the budget norm, which
     lets about B features in. Every fit comes with a certified distance to the optimum.
 
     Conventions
@@ -36,14 +38,23 @@ class MeasureSVC(
     * More than two classes, or an indicator matrix, make one problem for each class against the
       rest. C, budgets and limits are for each problem.
     * ``predict`` is ``decision_function > 0`` for two classes and for indicator matrices, and the
-      class of the largest decision otherwise. For measures of the k highest scores the decision is
-      shifted so that k of the training examples are above 0, for rankings as many as are positive.
+      class of the largest decision otherwise. The decision is shifted to the threshold at which the
+      measure is best on the training rows; for measures of the k highest scores k of them are above
+      it, for rankings as many as are positive. With ``bound="paper"`` or without an intercept the
+      threshold of a measure of labellings stays as it was trained.
     * Identical inputs give identical bits, for every ``n_jobs``.
 
     Parameters
     ----------
     measure : str or Measure, default="f1"
         What to optimise: ``"f1"``, ``"prec@100"``, ``"rec@2p"``, ``"prbep"``, ``"roc_auc"``, ...
+    bound : {"tight", "paper"}, default="tight"
+        ``"tight"`` bounds the measure with prices, and measures of the k highest scores with the
+        intercept as threshold. ``"paper"`` is the paper's bound, whose price is 1.
+    price : float or "auto", default="auto"
+        What a false alarm costs in the score of a labelling, a missed positive costing 1.
+        ``"auto"`` is the measure's own exchange rate where the model works, found with models of
+        parts of the rows.
     budget : int, optional
         B. The model has more non-zero weights than that, usually two to five times as many. By
         default ``n_features_to_select``, or else 50, or all features if there are fewer.
@@ -106,6 +117,8 @@ class MeasureSVC(
         With ``n_features_to_select`` the same gap, to the best possible model with k features; NaN
         without.
     n_iter_ : ndarray of int of shape (n_problems,)
+    price_ : ndarray of shape (n_problems,)
+        The price of a false alarm that was used.
     status_ : list of Status
         Why each fit stopped; the value is a sentence.
     history_ : list of list of Progress
@@ -128,6 +141,8 @@ class MeasureSVC(
 
     measure: str | Measure = "f1"
     _: KW_ONLY
+    bound: str = "tight"
+    price: str | float = "auto"
     budget: int | None = None
     n_features_to_select: int | None = None
     C: float = 30.0
@@ -145,3 +160,5 @@ class MeasureSVC(
     n_jobs: int | None = None
     warm_start: bool = False
     verbose: int = 0
+
+    _fields = BudgetClassifierMixin._fields | fields_of("price_")

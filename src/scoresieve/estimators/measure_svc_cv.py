@@ -80,8 +80,8 @@ class MeasureSVCCV(
         ``"best"`` takes the highest mean score, of equal ones that with the fewest features, then
         the smallest C. ``"1se"`` takes the smallest B (or k) whose mean score, with the C that is
         best for it, is within one standard error of the highest.
-    measure, fit_intercept, intercept_scaling, always_features, excluded_features, \
-feature_groups, pos_label, multi_class_support, solver, tol, max_iter
+    measure, bound, price, fit_intercept, intercept_scaling, always_features, \
+excluded_features, feature_groups, pos_label, multi_class_support, solver, tol, max_iter
         As for :class:`MeasureSVC`.
     max_time : float, optional
         Seconds for each class: for a path of all budgets, and for each fit that is not part of one.
@@ -122,6 +122,8 @@ feature_groups, pos_label, multi_class_support, solver, tol, max_iter
 
     measure: str | Measure = "f1"
     _: KW_ONLY
+    bound: str = "tight"
+    price: str | float = "auto"
     budgets: ArrayLike | None = None
     n_features_to_select: ArrayLike | None = None
     Cs: int | ArrayLike = (1.0, 10.0, 100.0)

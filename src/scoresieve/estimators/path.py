@@ -87,6 +87,8 @@ def budget_path(
     *,
     measure: str | Measure | None = None,
     loss: str | Loss | None = None,
+    bound: str = "tight",
+    price: str | float = "auto",
     C: float | None = None,
     fit_intercept: bool = True,
     intercept_scaling: float = 1.0,
@@ -114,6 +116,8 @@ def budget_path(
         As for :class:`MeasureSVC`; ``"f1"`` if neither a measure nor a loss is given.
     loss : str or Loss, optional
         As for :class:`BudgetClassifier` or :class:`BudgetRegressor`, whose conventions hold.
+    bound, price
+        As for :class:`MeasureSVC`; each budget has its own price.
     C : float, optional
         30 for a measure and 1 for a loss by default, as for these.
     fit_intercept : bool
@@ -182,6 +186,8 @@ def budget_path(
         y,
         measure=measure,
         loss=loss,
+        bound=bound,
+        price=price,
         budget=max(budgets),
         C=(MEASURE_C if loss is None else LOSS_C) if C is None else C,
         intercept_scaling=scaling,

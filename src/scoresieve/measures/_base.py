@@ -31,6 +31,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from scoresieve._arrays import FloatArray
+from scoresieve.measures.thresholds import top_threshold
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,19 +114,29 @@ class Measure(ABC):
     def tight(self, y: FloatArray, price: float) -> Measure:
         """What takes the measure's place in the risk where the threshold is free: itself mostly.
 
-        Its loss at every threshold is at least that of the measure, and equal at the right one.
+        At the right threshold its loss says how good a model is for the measure.
         """
         return self
 
     def fixed_rate(self, y: FloatArray) -> float | None:
-        """The exchange rate, if it does not depend on the scores; 1 for rankings."""
-        return None if self.flips_examples else 1.0
+        """The exchange rate, if it does not depend on the scores; 1 where it has no meaning."""
+        return 1.0
 
     def exchange_rate(self, y: FloatArray, scores: FloatArray) -> float | None:
         """``rho``: what a false alarm costs in missed positives at the best threshold.
 
-        None for rankings, which know neither.
+        None where that has no meaning.
         """
+        return None
+
+    def threshold(self, y: FloatArray, scores: FloatArray) -> float:
+        """The threshold at which the scores are best for the measure, or have its k above it."""
+        k = self.n_alarms(y)
+        return 0.0 if k is None else top_threshold(scores, k, self.row_weights)
+
+    @property
+    def row_weights(self) -> FloatArray | None:
+        """The weights that the measure is bound to; see :meth:`weighted`."""
         return None
 
     def n_alarms(self, y: FloatArray) -> float | None:
@@ -225,6 +236,9 @@ def get_measure(name_or_measure: str | Measure) -> Measure:
     rec@100, rec@2p            :class:`RecallAtK`
     prbep                      :class:`PRBEP`
     precision@recall>=0.8      :class:`PrecisionUnderRecallFloor`
+    recall@precision>=0.9      :class:`RecallUnderPrecisionFloor`
+    mcc                        :class:`Matthews`, the correlation of two labellings
+    gmean                      :class:`GeometricMean` of the recalls of both classes
     roc_auc                    :class:`ROCAUC`
     average_precision          :class:`AveragePrecision`
     ========================== ======================================================

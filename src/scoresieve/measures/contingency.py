@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from scoresieve._arrays import BoolArray, FloatArray
 from scoresieve.measures._base import Cut, Measure, check_flips
+from scoresieve.measures.thresholds import Tables, all_tables
 
 IndexArray: TypeAlias = NDArray[np.intp]
 
@@ -45,16 +46,46 @@ class ContingencyMeasure(Measure):
         """``U = P``, the number of positives."""
         return float(np.count_nonzero(y > 0))
 
-    def exchange_rate(self, y: FloatArray, scores: FloatArray) -> float:
-        """``(dDelta/db) / (-dDelta/da)`` at the threshold with the least loss; by differences.
+    def threshold(self, y: FloatArray, scores: FloatArray) -> float:
+        """That with k above it, for measures of the k highest; else that with the least loss."""
+        if self.n_alarms(y) is not None:
+            return super().threshold(y, scores)
+        tables = all_tables(y, scores, self.row_weights)
+        return float(tables.thresholds[self._best(tables)])
+
+    def least_loss(self, y: FloatArray, scores: FloatArray) -> float:
+        """``min Delta`` over all thresholds."""
+        tables = all_tables(y, scores, self.row_weights)
+        best = self._best(tables)
+        return float(self._loss_of_tables(tables)[best])
+
+    def _loss_of_tables(self, tables: Tables) -> FloatArray:
+        # The last threshold has all examples above it, so its table holds the sizes of the classes.
+        return self.table_loss(tables.a, tables.b, tables.a[-1], tables.b[-1])
+
+    def _best(self, tables: Tables) -> int:
+        """The threshold with the least loss; of equal ones that with the fewest alarms."""
+        return int(np.argmin(self._loss_of_tables(tables)))
+
+    def fixed_rate(self, y: FloatArray) -> float | None:
+        """None: the rate is that of a table."""
+        return None
+
+    def exchange_rate(self, y: FloatArray, scores: FloatArray) -> float | None:
+        """``(dDelta/db) / (-dDelta/da)`` at the threshold with the least loss.
 
         (Parambath, Usunier and Grandvalet 2014 show that training with these costs is optimal for
         fractions of counts.)
         """
-        return self.rate_at(*best_table(self, y, scores), *class_sizes(y))
+        tables = all_tables(y, scores)
+        best = self._best(tables)
+        return self.rate_at(int(tables.a[best]), int(tables.b[best]), *class_sizes(y))
 
     def rate_at(self, a: int, b: int, n_positive: int, n_negative: int) -> float:
-        """``(dDelta/db) / (-dDelta/da)`` at the table (a, b); inf if a miss costs nothing there."""
+        """``(dDelta/db) / (-dDelta/da)`` at the table (a, b), by differences.
+
+        Infinite if a miss costs nothing there.
+        """
         tables = np.clip([b - 1, b + 1], 0, n_negative), np.clip([a - 1, a + 1], 0, n_positive)
         alarm = np.diff(self.table_loss(a, tables[0], n_positive, n_negative)) / np.diff(tables[0])
         miss = -np.diff(self.table_loss(tables[1], b, n_positive, n_negative)) / np.diff(tables[1])
@@ -239,19 +270,6 @@ class SearchedMeasure(ContingencyMeasure):
         best = int(np.argmax(losses - classes.missed[n_positive - a] + classes.alarms[b]))
         delta = classes.flip(n_positive - int(a[best]), int(b[best]))
         return Cut(delta=delta, loss=float(losses[best]))
-
-
-def best_table(measure: ContingencyMeasure, y: FloatArray, scores: FloatArray) -> tuple[int, int]:
-    """The counts (a, b) above the threshold with the least loss; of equal ones the fewest alarms."""
-    order = np.argsort(-np.asarray(scores), kind="stable")
-    above = np.append(0, np.cumsum(np.asarray(y)[order] > 0))
-    n_alarms = np.arange(above.size)
-    # Tied scores are on one side of every threshold.
-    ordered = scores[order]
-    possible = np.append(True, np.append(ordered[1:] < ordered[:-1], True))
-    a, b = above[possible], (n_alarms - above)[possible]
-    best = int(np.argmin(measure.table_loss(a, b, *class_sizes(y))))
-    return int(a[best]), int(b[best])
 
 
 def class_sizes(y: FloatArray) -> tuple[int, int]:

@@ -9,6 +9,7 @@ Where an intercept serves as the threshold, :class:`TopHits` bounds all three wi
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from dataclasses import dataclass
 from typing import Any
 
@@ -67,10 +68,6 @@ class TopHits(ContingencyMeasure):
         misses = np.maximum(self.k - a, b) - max(self.k - n_positive, 0)
         return misses / min(self.k, n_positive)
 
-    def fixed_rate(self, y: FloatArray) -> float:
-        """1: at the right threshold a miss more is an alarm more."""
-        return 1.0
-
     def n_alarms(self, y: FloatArray) -> int:
         """``k`` examples."""
         return self.k
@@ -98,9 +95,25 @@ class TopHits(ContingencyMeasure):
         return float(max(self.k - a, b) - max(self.k - n_positive, 0))
 
 
+class HighestScores(ContingencyMeasure):
+    """A measure of as many highest scores as ``n_alarms`` says."""
+
+    @abstractmethod
+    def n_alarms(self, y: FloatArray) -> int:
+        """``k``, a number of examples."""
+
+    def tight(self, y: FloatArray, price: float) -> TopHits:
+        """Hits among the k highest scores."""
+        return TopHits(self.n_alarms(y))
+
+    def fixed_rate(self, y: FloatArray) -> float:
+        """1: at the right threshold a miss more is an alarm more."""
+        return 1.0
+
+
 @named("prec@<k>", pattern=f"prec@{K_PATTERN}", read=read_k)
 @dataclass(frozen=True)
-class PrecisionAtK(AtK, FractionalMeasure):
+class PrecisionAtK(AtK, HighestScores, FractionalMeasure):
     """``Delta = 1 - a / (a + b)`` over labellings with ``a + b >= k``: precision at k.
 
     Conventions
@@ -123,10 +136,6 @@ class PrecisionAtK(AtK, FractionalMeasure):
     >>> PrecisionAtK(k="0.5p") == PrecisionAtK(k="p/2")
     True
     """
-
-    def tight(self, y: FloatArray, price: float) -> TopHits:
-        """Hits among the k highest scores."""
-        return TopHits(self.n_selected(y))
 
     @property
     def name(self) -> str:
@@ -176,7 +185,7 @@ class _RecallSearch(SearchedMeasure):
 
 @named("rec@<k>", pattern=f"rec@{K_PATTERN}", read=read_k)
 @dataclass(frozen=True)
-class RecallAtK(AtK, _RecallSearch):
+class RecallAtK(AtK, HighestScores, _RecallSearch):
     """``Delta = 1 - a / P`` over labellings with ``a + b <= k``: recall at k.
 
     Conventions
@@ -188,10 +197,6 @@ class RecallAtK(AtK, _RecallSearch):
     k : int or str
         A number of examples, or a multiple of the number of positives: "p", "2p", "p/2", "0.5p".
     """
-
-    def tight(self, y: FloatArray, price: float) -> TopHits:
-        """Hits among the k highest scores."""
-        return TopHits(self.n_selected(y))
 
     @property
     def name(self) -> str:
@@ -217,7 +222,7 @@ class RecallAtK(AtK, _RecallSearch):
 
 @named("prbep")
 @dataclass(frozen=True)
-class PRBEP(_RecallSearch):
+class PRBEP(HighestScores, _RecallSearch):
     """``Delta = 1 - a / P`` over labellings with ``a + b = P``: precision/recall break-even point.
 
     Conventions
@@ -227,10 +232,6 @@ class PRBEP(_RecallSearch):
     """
 
     name = "prbep"
-
-    def tight(self, y: FloatArray, price: float) -> TopHits:
-        """Hits among the P highest scores."""
-        return TopHits(class_sizes(y)[0])
 
     def n_alarms(self, y: FloatArray) -> int:
         """``P`` examples."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from scoresieve._arrays import Array, FloatArray
-from scoresieve.measures import Cut, Measure
+from scoresieve.measures import ContingencyMeasure, Cut, FloorMeasure, Measure
 from scoresieve.risks.base import DualPoint, Risk
 
 #: How far the sum of the weights may exceed C by rounding.
@@ -155,6 +155,23 @@ class MeasureRisk(PackedCuts):
     def contrast(self) -> FloatArray:
         """The mean of the positives minus that of the negatives."""
         return class_contrast(self.y, self._row_values)
+
+    def threshold(self, scores: FloatArray, *, is_free: bool) -> float | None:
+        """Where to cut the scores for the measure; None where the risk itself says: at 0.
+
+        Parameters
+        ----------
+        scores : ndarray of shape (n_samples,)
+        is_free : bool
+            Whether the model has an intercept, and so may be cut anywhere.
+        """
+        measure = self.kind if self.weights is None else self.kind.weighted(self.weights)
+        is_best = self.is_tight and (is_free or isinstance(measure, FloorMeasure))
+        if measure.n_alarms(self.y) is None and not (
+            is_best and isinstance(measure, ContingencyMeasure)
+        ):
+            return None
+        return measure.threshold(self.y, scores)
 
     def no_dual_point(self) -> CutWeights:
         """No cuts."""

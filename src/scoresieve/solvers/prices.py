@@ -1,4 +1,4 @@
-"""The price of a false alarm that suits the measure: its own exchange rate where the model works.
+"""The price of a false alarm: the measure's own exchange rate where the model works.
 
     rho = (dDelta/db) / (-dDelta/da)   at the table (a, b) of the best threshold
 
@@ -6,22 +6,28 @@ A price decides where the bound of :class:`~scoresieve.risks.MeasureRisk` is tig
 ``rho = F / (2 - F)``: the better the model, the more an alarm costs. So the price is found with the
 model: fit at a first price, look at the scores of rows that the fit has not seen, and take the rate
 there. (Parambath, Usunier and Grandvalet 2014 use the same rate for cost-sensitive training.)
+
+Where the loss jumps there is no rate: precision given enough recall. Then a few prices are tried,
+and the one whose unseen scores have the least loss at their best threshold is taken.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
 
 from scoresieve._arrays import FloatArray, IntArray
+from scoresieve.measures import ContingencyMeasure
 from scoresieve.risks import MeasureRisk, PartialRisk
 from scoresieve.solvers.limits import Deadline, Limits
-from scoresieve.solvers.problem import Problem
+from scoresieve.solvers.problem import FIRST_PRICE, PriceIs, Problem
+from scoresieve.solvers.working import WarmStart
 
-#: ``fit(problem, limits)``: weights of all columns of the design.
-Fit = Callable[[Problem, Limits], FloatArray]
+#: ``fit(problem, limits, warm)``: weights of all columns of the design, and what a fit of almost
+#: the same rows can start from.
+Fit = Callable[[Problem, Limits, WarmStart | None], tuple[FloatArray, WarmStart]]
 
 #: Parts that the rows are cut into; a part is held out of the fit whose scores it gets.
 N_PARTS = 3
@@ -29,63 +35,155 @@ N_PARTS = 3
 MANY_POSITIVES = 300
 #: A coarse fit is enough to see where the model works.
 COARSE_TOL = 0.1
-#: Prices are kept inside this range.
-SMALLEST_PRICE, LARGEST_PRICE = 0.02, 1.0
+#: The ratio of neighbouring prices that are tried, and the first of them as powers of it.
+LADDER_RATIO, LADDER = 3.0, (0, -1, 1, -2, -3)
+#: Most steps of the ladder away from the first price.
+LONGEST_LADDER = 8
 
 
-def with_own_price(problem: Problem, limits: Limits, fit: Fit) -> Problem:
-    """The problem with the price that its measure has where its model works.
+def with_own_price(problem: Problem, limits: Limits, fit: Fit) -> tuple[Problem, WarmStart | None]:
+    """The problem with its measure's own price, and what its fit can start from.
 
     Parameters
     ----------
     problem : Problem
-        With ``has_open_price``; its risk is at a first price.
+        If its price is not open it is returned as it is.
     limits : Limits
-        Of the fit that comes after; the callback is not called, no smallest C is looked for.
+        Of the fit that comes after.
     fit : callable
     """
-    risk = problem.risk
-    assert isinstance(risk, MeasureRisk)
-    coarse = replace(
-        limits,
-        tol=max(limits.tol, COARSE_TOL),
-        callback=None,
-        find_smallest_C=False,
-        deadline=limits.deadline or Deadline(limits.max_time),
-    )
-    held_out, scores = unseen_scores(problem, risk, coarse, fit)
-    rate = risk.measure.exchange_rate(risk.y[held_out], scores)
-    assert rate is not None
-    price = float(np.clip(rate, SMALLEST_PRICE, LARGEST_PRICE))
-    return replace(problem, risk=risk.with_price(price), has_open_price=False)
+    if problem.price_is is not PriceIs.OPEN:
+        return problem, None
+    search = PriceSearch(problem, limits, fit)
+    return search.priced(problem), search.last_start
 
 
-def unseen_scores(
-    problem: Problem, risk: MeasureRisk, limits: Limits, fit: Fit
-) -> tuple[IntArray, FloatArray]:
-    """Rows, and their scores by models that were fitted without them.
+class PriceSearch:
+    """Finds the price of problems that differ in their budget or C, each fit near the last one.
 
-    With fewer examples of a class than parts they are the scores of a model of all rows.
+    Parameters
+    ----------
+    problem : Problem
+        With an open price.
+    limits : Limits
+        Of the fits that come after. In the search the callback is not called, and no smallest C is
+        looked for.
+    fit : callable
+
+    Attributes
+    ----------
+    last_start : WarmStart or None
+        What a fit of all rows can start from.
     """
-    if min(np.count_nonzero(risk.y > 0), np.count_nonzero(risk.y <= 0)) < N_PARTS:
-        w = fit(replace(problem, has_open_price=False), limits)
-        support = np.flatnonzero(w)
-        return np.arange(risk.y.size), problem.design.scores(w[support], support)
-    n_rounds = 1 if np.count_nonzero(risk.y > 0) >= MANY_POSITIVES else N_PARTS
-    rows, scores = [], []
-    for held_out in parts(risk.y, N_PARTS, n_rounds):
-        kept = np.setdiff1d(np.arange(risk.y.size), held_out)
-        w = fit(replace(problem, risk=PartialRisk(risk, kept), has_open_price=False), limits)
-        support = np.flatnonzero(w)
-        rows.append(held_out)
-        scores.append(problem.design.scores(w[support], support)[held_out])
-    return np.concatenate(rows), np.concatenate(scores)
+
+    def __init__(self, problem: Problem, limits: Limits, fit: Fit) -> None:
+        self._fit = fit
+        self._limits = replace(
+            limits,
+            tol=max(limits.tol, COARSE_TOL),
+            callback=None,
+            find_smallest_C=False,
+            deadline=limits.deadline or Deadline(limits.max_time),
+        )
+        self._parts = held_out_parts(problem.risk.y)
+        self._starts: list[WarmStart | None] = [None] * len(self._parts)
+        self.last_start: WarmStart | None = None
+
+    def priced(self, problem: Problem) -> Problem:
+        """The problem with its price."""
+        risk = problem.risk
+        assert isinstance(risk, MeasureRisk)
+        assert isinstance(risk.kind, ContingencyMeasure)
+        y, scores = self._unseen(problem, risk, FIRST_PRICE)
+        rate = risk.kind.exchange_rate(y, scores)
+        if rate is None:
+            rate = self._by_trial(problem, risk, risk.kind.least_loss(y, scores))
+        return replace(
+            problem, risk=risk.with_price(within_reason(rate, risk.y)), price_is=PriceIs.FOUND
+        )
+
+    def _by_trial(self, problem: Problem, risk: MeasureRisk, first_loss: float) -> float:
+        """The price on a ladder whose unseen scores have the least loss."""
+        kind = risk.kind
+        assert isinstance(kind, ContingencyMeasure)
+        losses = {0: first_loss}
+
+        def price_at(step: int) -> float:
+            return FIRST_PRICE * LADDER_RATIO**step
+
+        def look_at(step: int) -> None:
+            if step not in losses:
+                losses[step] = kind.least_loss(*self._unseen(problem, risk, price_at(step)))
+
+        for step in LADDER:
+            look_at(step)
+        while True:
+            # Of equal losses the nearest to the first price.
+            best = min(losses, key=lambda step: (losses[step], abs(step)))
+            ends = (min(losses) - 1, max(losses) + 1)
+            beyond = [end for end in ends if abs(end - best) == 1 and abs(end) <= LONGEST_LADDER]
+            if not beyond or self._is_out_of_time:
+                return price_at(best)
+            look_at(beyond[0])
+
+    @property
+    def _is_out_of_time(self) -> bool:
+        return self._limits.deadline is not None and self._limits.deadline.is_over
+
+    def _unseen(
+        self, problem: Problem, risk: MeasureRisk, price: float
+    ) -> tuple[FloatArray, FloatArray]:
+        """Labels and scores of rows by models that were fitted without them, at this price."""
+        priced, labels, scores = risk.with_price(price), [], []
+        for number, (kept, held_out) in enumerate(self._parts):
+            partial = priced if kept is None else PartialRisk(priced, kept)
+            at_price = replace(problem, risk=partial, price_is=PriceIs.FOUND)
+            start = self._starts[number] or self.last_start
+            w, self._starts[number] = self._fit(at_price, self._limits, start)
+            self.last_start = self._starts[number]
+            support = np.flatnonzero(w)
+            labels.append(risk.y[held_out])
+            scores.append(problem.design.scores(w[support], support)[held_out])
+        return np.concatenate(labels), np.concatenate(scores)
 
 
-def parts(y: FloatArray, n_parts: int, n_wanted: int) -> Iterator[IntArray]:
-    """Some of n parts of the rows, each class spread over all of them in turn."""
+def with_lower_price(problem: Problem) -> Problem | None:
+    """The problem at half its price, if it was found with a model and more than the balance P / N.
+
+    There both classes have the same weight, and a lower price makes the negatives the lighter one.
+    """
+    risk = problem.risk
+    if problem.price_is is not PriceIs.FOUND or not isinstance(risk, MeasureRisk):
+        return None
+    if risk.price <= balance(risk.y):
+        return None
+    return replace(problem, risk=risk.with_price(max(0.5 * risk.price, balance(risk.y))))
+
+
+def held_out_parts(y: FloatArray) -> list[tuple[IntArray | None, IntArray]]:
+    """Rows to fit and rows to look at, disjoint, each class spread over the parts in turn.
+
+    With fewer examples of a class than parts there is one pair: None for all rows, and all rows.
+    """
+    classes = np.flatnonzero(y > 0), np.flatnonzero(y <= 0)
+    if min(members.size for members in classes) < N_PARTS:
+        return [(None, np.arange(y.size))]
     part_of = np.empty(y.size, dtype=np.int64)
-    for members in (np.flatnonzero(y > 0), np.flatnonzero(y <= 0)):
-        part_of[members] = np.arange(members.size) % n_parts
-    for part in range(n_wanted):
-        yield np.flatnonzero(part_of == part)
+    for members in classes:
+        part_of[members] = np.arange(members.size) % N_PARTS
+    n_wanted = 1 if classes[0].size >= MANY_POSITIVES else N_PARTS
+    return [
+        (np.flatnonzero(part_of != part), np.flatnonzero(part_of == part))
+        for part in range(n_wanted)
+    ]
+
+
+def within_reason(rate: float, y: FloatArray) -> float:
+    """The rate, or the nearest one at which neither class is a thousandth of the other."""
+    return float(np.clip(rate, 1e-3 * min(1.0, balance(y)), 1e3 * max(1.0, balance(y))))
+
+
+def balance(y: FloatArray) -> float:
+    """``P / N``."""
+    n_positive = np.count_nonzero(y > 0)
+    return n_positive / (y.size - n_positive)

@@ -31,12 +31,11 @@ import numpy as np
 
 from scoresieve._arrays import FloatArray, IntArray
 from scoresieve.solvers.hard_budget.refits import Refit, Refitter, largest
-from scoresieve.solvers.limits import Deadline, Limits, Status, Tracker, one_blas_thread
-from scoresieve.solvers.prices import with_own_price
+from scoresieve.solvers.limits import Limits, Status, Tracker, one_blas_thread
 from scoresieve.solvers.problem import Problem
 from scoresieve.solvers.result import SolveResult
-from scoresieve.solvers.solve import engine_for, finish
-from scoresieve.solvers.working import DualSide, WarmStart
+from scoresieve.solvers.solve import engine_for, finish, run_at_own_price, start_from
+from scoresieve.solvers.working import DualSide, Ended, WarmStart
 
 #: Elimination starts from this many times k units and keeps this share in each step.
 ELIMINATION_START, ELIMINATION_KEEPS = 8, 0.625
@@ -80,25 +79,30 @@ def solve_hard_budget(
         What the relaxed problem starts from.
     """
     with one_blas_thread():
-        limits = replace(limits, deadline=limits.deadline or Deadline(limits.max_time))
-        if problem.has_open_price:
-            problem = with_own_price(problem, limits, fit_hard)
-        tracker = Tracker(limits, problem.risk.no_dual_point())
-        ended = engine_for(problem, solver)(problem, tracker, warm)
-        relaxed = ended.working.scattered(ended.best.w)
-        with tracker.clock.part("hard budget"):
-            refitter = Refitter(problem, replace(limits, deadline=tracker.deadline))
-            best = choose_units(refitter, relaxed, ended.dual_side())
+        tracker, ended = run_at_own_price(problem, limits, fit_hard, solver=solver, warm=warm)
+        best = choose_from(ended, tracker)
         status = ended.status
         if status.reached_tolerance and best.gap > limits.tol:
             status = best.status
-        return finish(problem, tracker, best.w, best.primal, status, relaxed=relaxed)
+        relaxed = ended.working.scattered(ended.best.w)
+        return finish(ended.problem, tracker, best.w, best.primal, status, relaxed=relaxed)
 
 
-def fit_hard(problem: Problem, limits: Limits) -> FloatArray:
-    """The weights of a model with at most k units, of all columns."""
-    result = solve_hard_budget(problem, limits)
-    return problem.joined(result.w, result.intercept)
+def choose_from(ended: Ended, tracker: Tracker) -> Refit:
+    """A model with at most k units that starts from the relaxed solution."""
+    relaxed = ended.working.scattered(ended.best.w)
+    with tracker.clock.part("hard budget"):
+        refitter = Refitter(ended.problem, replace(tracker.limits, deadline=tracker.deadline))
+        return choose_units(refitter, relaxed, ended.dual_side())
+
+
+def fit_hard(
+    problem: Problem, limits: Limits, warm: WarmStart | None
+) -> tuple[FloatArray, WarmStart]:
+    """The weights of a model with at most k units, of all columns, and a start for others."""
+    tracker = Tracker(limits, problem.risk.no_dual_point())
+    ended = engine_for(problem)(problem, tracker, warm)
+    return choose_from(ended, tracker).w, start_from(ended)
 
 
 def choose_units(refitter: Refitter, relaxed: FloatArray, near: DualSide) -> Refit:
