@@ -76,8 +76,8 @@ class MeasureRisk(PackedCuts):
 
     The price c is 1 for positives and rho for negatives. It enters the joint score
     ``sum_i c_i y'_i s_i``, whose best labelling is sign(s) for every c > 0; so the risk is a convex
-    bound of ``U Delta(y, sign(s))`` whatever rho is, and ``R_c(s) = R(c s)``. With rho = 1 it is the
-    paper's (13), which is empty on ordinary overlapping data: where positives are rare the best
+    bound of ``U Delta(y, sign(s))`` whatever rho is, and ``R_c(s) = R(c s)``. With rho = 1 it is
+    the paper's (13), which is empty on ordinary overlapping data: where positives are rare the best
     hinge model says "no". With the measure's own exchange rate between an alarm and a miss it
     follows the measure.
 

@@ -35,6 +35,8 @@ N_PARTS = 3
 MANY_POSITIVES = 300
 #: A coarse fit is enough to see where the model works.
 COARSE_TOL = 0.1
+#: By what the first price is divided as long as its models have no features.
+EMPTY_STEP = 4.0
 #: The ratio of neighbouring prices that are tried, and the first of them as powers of it.
 LADDER_RATIO, LADDER = 3.0, (0, -1, 1, -2, -3)
 #: Most steps of the ladder away from the first price.
@@ -94,22 +96,29 @@ class PriceSearch:
         risk = problem.risk
         assert isinstance(risk, MeasureRisk)
         assert isinstance(risk.kind, ContingencyMeasure)
-        y, scores = self._unseen(problem, risk, FIRST_PRICE)
+        first = FIRST_PRICE
+        y, scores = self._unseen(problem, risk, first)
+        # Models without features have no operating point.
+        while np.ptp(scores) == 0.0 and first > balance(risk.y):
+            first = max(first / EMPTY_STEP, balance(risk.y))
+            y, scores = self._unseen(problem, risk, first)
         rate = risk.kind.exchange_rate(y, scores)
         if rate is None:
-            rate = self._by_trial(problem, risk, risk.kind.least_loss(y, scores))
+            rate = self._by_trial(problem, risk, first, risk.kind.least_loss(y, scores))
         return replace(
             problem, risk=risk.with_price(within_reason(rate, risk.y)), price_is=PriceIs.FOUND
         )
 
-    def _by_trial(self, problem: Problem, risk: MeasureRisk, first_loss: float) -> float:
+    def _by_trial(
+        self, problem: Problem, risk: MeasureRisk, first: float, first_loss: float
+    ) -> float:
         """The price on a ladder whose unseen scores have the least loss."""
         kind = risk.kind
         assert isinstance(kind, ContingencyMeasure)
         losses = {0: first_loss}
 
         def price_at(step: int) -> float:
-            return FIRST_PRICE * LADDER_RATIO**step
+            return first * LADDER_RATIO**step
 
         def look_at(step: int) -> None:
             if step not in losses:

@@ -99,10 +99,16 @@ def choose_from(ended: Ended, tracker: Tracker) -> Refit:
 def fit_hard(
     problem: Problem, limits: Limits, warm: WarmStart | None
 ) -> tuple[FloatArray, WarmStart]:
-    """The weights of a model with at most k units, of all columns, and a start for others."""
+    """The weights of a model with at most k units, of all columns, and a start for others.
+
+    The k largest units of the relaxed solution, refitted: enough to see where the best model works.
+    """
     tracker = Tracker(limits, problem.risk.no_dual_point())
     ended = engine_for(problem)(problem, tracker, warm)
-    return choose_from(ended, tracker).w, start_from(ended)
+    relaxed = ended.working.scattered(ended.best.w)
+    refitter = Refitter(problem, replace(limits, deadline=tracker.deadline))
+    units = largest(refitter.unit_norms(relaxed), problem.norm.budget)
+    return refitter.refit(units, relaxed, ended.dual_side()).w, start_from(ended)
 
 
 def choose_units(refitter: Refitter, relaxed: FloatArray, near: DualSide) -> Refit:
