@@ -25,7 +25,7 @@ from scoresieve.estimators.linear_model import LinearModelMixin
 from scoresieve.estimators.persistence.fields import fields_of
 from scoresieve.estimators.persistence.saving import PersistenceMixin
 from scoresieve.estimators.selector import SparseSelectorMixin
-from scoresieve.estimators.targets import Targets, read_targets
+from scoresieve.estimators.targets import LARGER, Targets, read_targets
 from scoresieve.measures import get_measure
 from scoresieve.risks import DualPoint
 from scoresieve.solvers.limits import Status
@@ -145,7 +145,7 @@ class Baseline(
     def fit(self, X: Any, y: Any) -> Any:
         """Select features and fit one linear model for each class; X and y as for MeasureSVC."""
         X, y = validate_data(self, X, y, multi_output=True, accept_large_sparse=True, **X_OPTIONS)
-        targets, y = read_targets(y, getattr(self, "pos_label", None))
+        targets, y = read_targets(y, getattr(self, "pos_label", LARGER))
         check_X(as_design(X))
         if self.max_time is not None:
             check_positive(self.max_time, "max_time")

@@ -7,25 +7,24 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import reduce
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import validate_data
 
 from scoresieve._arrays import FloatArray
 from scoresieve._checks import check_count, check_positive
-from scoresieve._user_warnings import warn_user
 from scoresieve.estimators.linear_model import LinearModelMixin
+from scoresieve.estimators.messages import warn_about, warn_of_scales
 from scoresieve.estimators.persistence.fields import fields_of
 from scoresieve.estimators.progress import CallbackMixin, FitTasks, Reporter, with_callbacks
-from scoresieve.estimators.targets import Targets, read_targets, same_labels
+from scoresieve.estimators.targets import LARGER, Targets, read_targets, same_labels
 from scoresieve.losses import Loss, get_loss, known_losses
 from scoresieve.risks import DualPoint, MeasureRisk
 from scoresieve.solvers.hard_budget.search import solve_hard_budget
-from scoresieve.solvers.limits import Limits, Status
+from scoresieve.solvers.limits import Limits
 from scoresieve.solvers.problem import Problem, make_problems
 from scoresieve.solvers.result import SolveResult
 from scoresieve.solvers.solve import solve_problem
@@ -175,36 +174,6 @@ def solve_reported(
     return result
 
 
-def warn_about(result: SolveResult, title: str, C: float, tol: float) -> None:
-    """Tell the user of a fit that stopped early and of a model without features.
-
-    Parameters
-    ----------
-    title : str
-        What was fitted: "class 'rare'".
-    """
-    if not result.status.reached_tolerance:
-        warn_user(
-            f"{title}: the certified gap is {result.gap:.3g} and tol={tol:g}. "
-            f"{result.status.value} Columns of similar size and a smaller C also help.",
-            ConvergenceWarning,
-        )
-    elif result.support.size == 0:
-        warn_user(f"{title}: the model has no features at C={C:g}; {_remedy(result)}")
-
-
-def _remedy(result: SolveResult) -> str:
-    """What to change for a model with features."""
-    smallest_C = result.smallest_C
-    if result.status is Status.EMPTY_CHOICE:
-        return "nothing better was found with so few; allow more."
-    if smallest_C is None:
-        return "raise C."
-    if np.isinf(smallest_C):
-        return "no larger C changes that: no column tells the classes apart."
-    return f"raise C to at least {smallest_C:.3g}."
-
-
 def warm_start(
     problem: Problem, w: FloatArray, intercept: float, dual_point: DualPoint | None
 ) -> WarmStart:
@@ -224,7 +193,7 @@ class BudgetClassifierMixin(LinearModelMixin, CallbackMixin):
     ``measure`` if it is for one, and as far as they mean anything for it.
     """
 
-    _fields = fields_of(
+    _fields: ClassVar = fields_of(
         *("n_features_in_", "feature_names_in_", "_targets", "_arguments", "support_", "coef_"),
         *("intercept_", "_biases", "supports_", "primal_", "dual_", "gap_", "l0_gap_", "n_iter_"),
         *("status_", "history_", "_warm_y", "_warm_weights", "_dual_points"),
@@ -245,14 +214,13 @@ class BudgetClassifierMixin(LinearModelMixin, CallbackMixin):
             ``"roc_auc"``; whole ones, by repeated rows, for the other measures.
         """
         X, y = validate_data(self, X, y, multi_output=True, accept_large_sparse=True, **X_OPTIONS)
-        targets, y = read_targets(y, getattr(self, "pos_label", None))
+        has_positive = hasattr(self, "pos_label")
+        targets, y = read_targets(y, self.pos_label if has_positive else LARGER)
         check_multi_class_support(self.multi_class_support)
-        problems = make_problems(
-            X,
-            targets.labels(y),
-            sample_weight=sample_weight,
-            **problem_arguments(self, getattr(self, "feature_names_in_", None)),
-        )
+        names = getattr(self, "feature_names_in_", None)
+        arguments = problem_arguments(self, names)
+        problems = make_problems(X, targets.labels(y), sample_weight=sample_weight, **arguments)
+        warn_of_scales(X, names, arguments["excluded_features"])
         titles = [f"class {targets.name(problem)}" for problem in range(targets.n_problems)]
         limits = Limits(self.tol, self.max_iter, self.max_time)
         reporters: list[Reporter | None] = [None] * len(problems)
@@ -271,8 +239,8 @@ class BudgetClassifierMixin(LinearModelMixin, CallbackMixin):
             )
             for problem, reporter, start in zip(problems, reporters, warm, strict=True)
         )
-        for title, result in zip(titles, results, strict=True):
-            warn_about(result, title, self.C, self.tol)
+        for problem, title, result in zip(problems, titles, results, strict=True):
+            warn_about(problem, result, title, self.tol)
         self._store(problems, targets, results)
         self._warm_y = y.copy() if self.warm_start else None
         weighted = self.warm_start and sample_weight is not None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -76,7 +76,8 @@ class MeasureSVC(
         Columns that enter together, by equal numbers or as lists of numbers or names. The budget
         counts groups.
     pos_label : object, optional
-        The positive one of two classes; ``classes_[1]`` by default.
+        The positive one of two classes. By default ``classes_[1]`` for numbers; of two texts the
+        rarer one, with a warning.
     multi_class_support : {"union", "intersection"}, default="union"
         How the features of several classes become ``support_``.
     solver : {"bundle", "two_layer"}, default="bundle"
@@ -161,4 +162,4 @@ class MeasureSVC(
     warm_start: bool = False
     verbose: int = 0
 
-    _fields = BudgetClassifierMixin._fields | fields_of("price_")
+    _fields: ClassVar = BudgetClassifierMixin._fields | fields_of("price_")

@@ -75,7 +75,7 @@ def top_threshold(scores: FloatArray, k: float, weights: FloatArray | None = Non
     above, below = _neighbours(scores, int(k)) if weights is None else _weighted(scores, k, weights)
     if below is None:
         return _beyond(above, -1.0)
-    return float(_between(np.float64(above), np.float64(below)))
+    return float(_between(np.array(above), np.array(below)))
 
 
 def _neighbours(scores: FloatArray, k: int) -> tuple[float, float | None]:

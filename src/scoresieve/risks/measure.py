@@ -103,6 +103,8 @@ class MeasureRisk(PackedCuts):
         What the labellings are judged by: bound to the weights, and tight if that is wanted.
     """
 
+    kind: Measure
+
     def __init__(
         self,
         measure: Measure,
