@@ -327,10 +327,10 @@ def check_multi_class_support(name: Any) -> None:
 
 
 def _shifted(problem: Problem, result: SolveResult) -> float:
-    """The intercept, or minus the threshold that is best for the measure on the training rows."""
+    """The intercept, or minus the threshold that the measure asks for on the training rows."""
     risk = problem.risk
     if not isinstance(risk, MeasureRisk):
         return result.intercept
     scores = problem.design.scores(result.w[result.support], result.support)
-    threshold = risk.threshold(scores, is_free=problem.constant > 0)
-    return result.intercept if threshold is None else -threshold
+    is_free = risk.is_tight and problem.constant > 0
+    return -risk.threshold(scores, -result.intercept, is_free=is_free)

@@ -38,10 +38,11 @@ class MeasureSVC(
     * More than two classes, or an indicator matrix, make one problem for each class against the
       rest. C, budgets and limits are for each problem.
     * ``predict`` is ``decision_function > 0`` for two classes and for indicator matrices, and the
-      class of the largest decision otherwise. The decision is shifted to the threshold at which the
-      measure is best on the training rows; for measures of the k highest scores k of them are above
-      it, for rankings as many as are positive. With ``bound="paper"`` or without an intercept the
-      threshold of a measure of labellings stays as it was trained.
+      class of the largest decision otherwise. For measures of the k highest scores the decision is
+      shifted so that k of the training examples are above 0, for rankings as many as are positive.
+      For other measures the intercept stays as it was trained if the loss of the training rows is
+      within two errors of what the best threshold gives, else it is moved as far as it needs. With
+      ``bound="paper"`` or without an intercept nothing is moved.
     * Identical inputs give identical bits, for every ``n_jobs``.
 
     Parameters

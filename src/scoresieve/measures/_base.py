@@ -129,10 +129,17 @@ class Measure(ABC):
         """
         return None
 
-    def threshold(self, y: FloatArray, scores: FloatArray) -> float:
-        """The threshold at which the scores are best for the measure, or have its k above it."""
+    def threshold(self, y: FloatArray, scores: FloatArray, trained: float | None = None) -> float:
+        """The threshold at which the scores are best for the measure, or have its k above it.
+
+        Parameters
+        ----------
+        y, scores : ndarray of shape (n_samples,)
+        trained : float, optional
+            A threshold to stay near to.
+        """
         k = self.n_alarms(y)
-        return 0.0 if k is None else top_threshold(scores, k, self.row_weights)
+        return (trained or 0.0) if k is None else top_threshold(scores, k, self.row_weights)
 
     @property
     def row_weights(self) -> FloatArray | None:

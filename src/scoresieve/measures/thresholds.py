@@ -24,6 +24,11 @@ class Tables(NamedTuple):
     a: FloatArray
     b: FloatArray
 
+    def place(self, scores: FloatArray, threshold: float) -> int:
+        """Which of the tables is that of any threshold of the same scores."""
+        lowest_above = np.min(scores, where=scores > threshold, initial=np.inf)
+        return int(np.count_nonzero(self.thresholds >= lowest_above))
+
 
 def all_tables(y: FloatArray, scores: FloatArray, weights: FloatArray | None = None) -> Tables:
     """The table above each threshold.

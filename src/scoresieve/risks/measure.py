@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from scoresieve._arrays import Array, FloatArray
-from scoresieve.measures import ContingencyMeasure, Cut, FloorMeasure, Measure
+from scoresieve.measures import Cut, FloorMeasure, Measure
 from scoresieve.risks.base import DualPoint, Risk
 
 #: How far the sum of the weights may exceed C by rounding.
@@ -158,22 +158,23 @@ class MeasureRisk(PackedCuts):
         """The mean of the positives minus that of the negatives."""
         return class_contrast(self.y, self._row_values)
 
-    def threshold(self, scores: FloatArray, *, is_free: bool) -> float | None:
-        """Where to cut the scores for the measure; None where the risk itself says: at 0.
+    def threshold(self, scores: FloatArray, trained: float, *, is_free: bool) -> float:
+        """Where to cut the scores for the measure.
 
         Parameters
         ----------
         scores : ndarray of shape (n_samples,)
+        trained : float
+            Where the risk itself cuts them.
         is_free : bool
             Whether the model has an intercept, and so may be cut anywhere.
         """
         measure = self.kind if self.weights is None else self.kind.weighted(self.weights)
-        is_best = self.is_tight and (is_free or isinstance(measure, FloorMeasure))
-        if measure.n_alarms(self.y) is None and not (
-            is_best and isinstance(measure, ContingencyMeasure)
-        ):
-            return None
-        return measure.threshold(self.y, scores)
+        has_k = measure.n_alarms(self.y) is not None
+        if self.is_tight and isinstance(measure, FloorMeasure):
+            # What it was trained for knows no floor.
+            return measure.threshold(self.y, scores)
+        return measure.threshold(self.y, scores, trained) if has_k or is_free else trained
 
     def no_dual_point(self) -> CutWeights:
         """No cuts."""
