@@ -32,7 +32,7 @@ Fit = Callable[[Problem, Limits, WarmStart | None], tuple[FloatArray, WarmStart]
 #: Parts that the rows are cut into; a part is held out of the fit whose scores it gets.
 N_PARTS = 3
 #: With at least so many positives one held-out part tells enough.
-MANY_POSITIVES = 300
+MANY_POSITIVES = 100
 #: A coarse fit is enough to see where the model works.
 COARSE_TOL = 0.1
 #: By what the first price is divided as long as its models have no features.

@@ -32,6 +32,7 @@ import numpy as np
 from scoresieve._arrays import FloatArray, IntArray
 from scoresieve.solvers.hard_budget.refits import Refit, Refitter, largest
 from scoresieve.solvers.limits import Limits, Status, Tracker, one_blas_thread
+from scoresieve.solvers.prices import with_lower_price
 from scoresieve.solvers.problem import Problem
 from scoresieve.solvers.result import SolveResult
 from scoresieve.solvers.solve import engine_for, finish, run_at_own_price, start_from
@@ -81,6 +82,14 @@ def solve_hard_budget(
     with one_blas_thread():
         tracker, ended = run_at_own_price(problem, limits, fit_hard, solver=solver, warm=warm)
         best = choose_from(ended, tracker)
+        while not np.any(ended.problem.split(best.w)[0]):
+            # The relaxed model may have features where none of k has a lower risk than "no".
+            cheaper = with_lower_price(ended.problem)
+            if cheaper is None or tracker.deadline.is_over:
+                break
+            limits = replace(limits, deadline=tracker.deadline)
+            tracker, ended = run_at_own_price(cheaper, limits, fit_hard, warm=start_from(ended))
+            best = choose_from(ended, tracker)
         status = ended.status
         if status.reached_tolerance and best.gap > limits.tol:
             status = best.status
