@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from scoresieve.solvers import conic
@@ -19,10 +19,12 @@ from scoresieve.solvers.conic import solve_master_conic
 from studies.common.timing import timed
 
 __all__ = [
+    "MasterCounts",
     "MasterProblem",
     "MasterSolution",
     "captured_masters",
     "clarabel_timed",
+    "counted_masters",
     "solve_master",
     "solve_master_conic",
 ]
@@ -40,6 +42,29 @@ def captured_masters(problems: list[MasterProblem]) -> Iterator[None]:
 
     with replaced(rounds, "solve_master", capture):
         yield
+
+
+@dataclass
+class MasterCounts:
+    """How many master problems were solved, and for how many the conic solver took over."""
+
+    n_solved: int = 0
+    n_fallbacks: int = 0
+
+
+@contextmanager
+def counted_masters() -> Iterator[MasterCounts]:
+    """Count the master problems that the bundle solves inside the block."""
+    original, counts = rounds.solve_master, MasterCounts()
+
+    def count(problem: MasterProblem, **settings: Any) -> MasterSolution:
+        solution = original(problem, **settings)
+        counts.n_solved += 1
+        counts.n_fallbacks += solution.fell_back
+        return solution
+
+    with replaced(rounds, "solve_master", count):
+        yield counts
 
 
 @contextmanager

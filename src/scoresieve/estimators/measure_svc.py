@@ -40,9 +40,9 @@ class MeasureSVC(
     * ``predict`` is ``decision_function > 0`` for two classes and for indicator matrices, and the
       class of the largest decision otherwise. For measures of the k highest scores the decision is
       shifted so that k of the training examples are above 0, for rankings as many as are positive.
-      For other measures the intercept stays as it was trained if the loss of the training rows is
-      within two errors of what the best threshold gives, else it is moved as far as it needs. With
-      ``bound="paper"`` or without an intercept nothing is moved.
+      For other measures the intercept stays as it was trained if the score of the P positives in
+      training is within a share 3 / P of what the best threshold gives; else it is moved as far as
+      that needs. With ``bound="paper"`` or without an intercept nothing is moved.
     * Identical inputs give identical bits, for every ``n_jobs``.
 
     Parameters

@@ -21,9 +21,11 @@ from scoresieve.measures.thresholds import Tables, all_tables
 
 IndexArray: TypeAlias = NDArray[np.intp]
 
-#: A threshold is as good as the best one if its loss is larger by so many errors at most. By the
-#: test scores of text with 16 to 800 positives, of 1, 1.5, 2, 3 errors and half a standard error.
-ERRORS_ALLOWED = 2.0
+#: A threshold is as good as the best one if its score ``1 - Delta`` is lower by this share of it at
+#: most, divided by the unit: by what about two of the positives are worth. Judged by test scores of
+#: text with 16 to 800 positives, beside the trained threshold, the best one, cross-fitted ones, and
+#: half a standard error.
+SHARE_ALLOWED = 3.0
 
 
 class ContingencyMeasure(Measure):
@@ -53,8 +55,8 @@ class ContingencyMeasure(Measure):
     def threshold(self, y: FloatArray, scores: FloatArray, trained: float | None = None) -> float:
         """That with k above it, for measures of the k highest; else one with almost the least loss.
 
-        Of those within two errors of the least loss it is the nearest to the trained one: the very
-        best threshold of a few training rows is seldom the best of others.
+        Of those that are almost as good it is the nearest to the trained one: the very best
+        threshold of a few training rows is seldom the best of others.
         """
         if self.n_alarms(y) is not None:
             return super().threshold(y, scores)
@@ -62,7 +64,8 @@ class ContingencyMeasure(Measure):
         losses = self._loss_of_tables(tables)
         if trained is None:
             return float(tables.thresholds[int(np.argmin(losses))])
-        is_good = losses <= losses.min() + ERRORS_ALLOWED / self.unit(y)
+        scores_of = 1.0 - losses
+        is_good = scores_of >= scores_of.max() * (1.0 - SHARE_ALLOWED / self.unit(y))
         if is_good[tables.place(scores, trained)]:
             return trained
         good = tables.thresholds[is_good]
