@@ -132,8 +132,10 @@ def report(rows: list[dict[str, Any]], measures: Sequence[str]) -> None:
     print_table(
         ["ratio", "measure", "n", "positives", "columns", "k", "noise", "ours", "theirs"],
         [
-            [f"{ratio(row):.3f}", row["measure"], row["n"], row["positives"], row["columns"]]
-            + [row["k"], f"{row['noise']:g}", f"{row['ours']:.3f}", f"{row['theirs']:.3f}"]
+            [
+                *(f"{ratio(row):.3f}", row["measure"], row["n"], row["positives"], row["columns"]),
+                *(row["k"], f"{row['noise']:g}", f"{row['ours']:.3f}", f"{row['theirs']:.3f}"),
+            ]
             for row in worst
         ],
     )

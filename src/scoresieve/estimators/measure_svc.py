@@ -62,10 +62,10 @@ class MeasureSVC(
     n_features_to_select : int, optional
         k: a model with at most k features (or groups) for each class, besides ``always_features``.
         ``l0_gap_`` bounds how far it is from the best model of that size.
-    C : float, default=30.0
-        Weight of the risk. For F1 on text 3 to 100 is the useful range; the default is within a
-        point of the best C for most classes of four text sets, see ``studies/RESULTS.md``.
-        Accuracy sums the risk over all rows, not over the positives, and wants a smaller C.
+    C : float, default=3.0
+        Weight of the risk. On text 1 to 30 is the useful range: the rarer the positives the
+        smaller, see ``studies/RESULTS.md``. Accuracy sums the risk over all rows, not over the
+        positives, and wants a smaller C. The paper's bound wants a larger one, 10 to 100.
     fit_intercept : bool, default=True
     intercept_scaling : float, default=1.0
         Value of the constant column whose weight is the intercept; the larger, the less the
@@ -147,7 +147,7 @@ class MeasureSVC(
     price: str | float = "auto"
     budget: int | None = None
     n_features_to_select: int | None = None
-    C: float = 30.0
+    C: float = 3.0
     fit_intercept: bool = True
     intercept_scaling: float = 1.0
     always_features: ArrayLike | None = None

@@ -27,7 +27,7 @@ from scoresieve.solvers.result import SolveResult
 from scoresieve.solvers.solve import default_tol
 
 #: The C of a path unless the user says otherwise: those of MeasureSVC and BudgetClassifier.
-MEASURE_C, LOSS_C = 30.0, 1.0
+MEASURE_C, LOSS_C = 3.0, 1.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,7 +119,7 @@ def budget_path(
     bound, price
         As for :class:`MeasureSVC`; each budget has its own price.
     C : float, optional
-        30 for a measure and 1 for a loss by default, as for these.
+        3 for a measure and 1 for a loss by default, as for these.
     fit_intercept : bool
         Whether there is an intercept: the weight of a constant column that is always in.
     intercept_scaling : float
