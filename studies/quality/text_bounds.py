@@ -52,8 +52,7 @@ def sizes(name: str) -> list[dict[str, int]]:
 
 def settings(args: argparse.Namespace) -> list[dict[str, Any]]:
     """Bounds and values of C."""
-    tight = sorted({DEFAULT_C, *(GRID if args.all_C else ())})
-    bounds = {"tight": tight, "paper": GRID}
+    bounds = {"tight": sorted({DEFAULT_C, *args.tight_C}), "paper": GRID}
     return [{"bound": bound, "C": C} for bound, Cs in bounds.items() for C in Cs]
 
 
@@ -176,7 +175,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--sets", nargs="+", choices=list(SETS), default=list(SETS))
     parser.add_argument("--measures", nargs="+", choices=MEASURES, default=list(MEASURES))
     parser.add_argument("--every", type=int, default=1, help="take every n-th class only")
-    parser.add_argument("--all-C", action="store_true", help="the tight bound at every C, too")
+    parser.add_argument(
+        "--tight-C", nargs="*", type=float, default=[], help="of the tight bound, besides its own"
+    )
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     args = parser.parse_args(arguments)
     jobs, rival_jobs = [], []
@@ -194,7 +195,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     rows = [row for part in pool(delayed(fit_class)(*job) for job in jobs) for row in part]
     rivals = [row for part in pool(delayed(fit_rivals)(*job) for job in rival_jobs) for row in part]
     summary = report(rows, rivals)
-    if args.all_C:
+    if args.tight_C:
         report_Cs(rows)
     finish(args, {"rows": rows, "rivals": rivals, "summary": summary})
 
