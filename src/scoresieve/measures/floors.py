@@ -2,13 +2,14 @@
 
 Below the floor the loss is 1, whatever the table is. So their bounds, with any price, are nearly
 those of a constant, and where positives are rare the best model has no features. The tight form is
-another: a class-weighted hinge, whose price is chosen by the loss of scores that its fit has not
-seen, at the threshold where they reach the floor.
+another: a class-weighted hinge whose own threshold is where unseen scores reach the floor, by the
+choice of its price.
 """
 
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
 from dataclasses import dataclass
 from typing import Any
 
@@ -43,6 +44,8 @@ class FloorMeasure(ContingencyMeasure):
 
     #: The rate that has the floor, for messages.
     floored = "rate"
+    #: Whether it rises with the price of an alarm.
+    rises_with_price = False
 
     def __post_init__(self) -> None:
         floor = float(self.floor)
@@ -55,8 +58,12 @@ class FloorMeasure(ContingencyMeasure):
         return PricedErrors(price)
 
     def exchange_rate(self, y: FloatArray, scores: FloatArray) -> None:
-        """None: at the floor the loss jumps, so that prices are tried instead."""
+        """None: at the floor the loss jumps."""
         return None
+
+    @abstractmethod
+    def floored_rate(self, y: FloatArray, scores: FloatArray) -> float:
+        """The rate that has the floor, of the predictions ``scores > 0``."""
 
 
 @named("precision@recall>=<floor>", pattern=rf"precision@recall>=({NUMBER})", read=float)
@@ -91,6 +98,10 @@ class PrecisionUnderRecallFloor(FloorMeasure, FractionalMeasure):
     def name(self) -> str:
         """The text "precision@recall>=" and the floor."""
         return f"precision@recall>={as_name(self.floor)}"
+
+    def floored_rate(self, y: FloatArray, scores: FloatArray) -> float:
+        """The recall."""
+        return float(recall_score(y, predicted_labels(scores)))
 
     def least_true_positive(self, n_positive: int) -> int:
         """The smallest a with ``a / P >= floor``, as the division is rounded."""
@@ -159,6 +170,7 @@ class RecallUnderPrecisionFloor(FloorMeasure, SearchedMeasure):
     """
 
     floored = "precision"
+    rises_with_price = True
 
     @property
     def name(self) -> str:
@@ -171,6 +183,10 @@ class RecallUnderPrecisionFloor(FloorMeasure, SearchedMeasure):
         """``(P - a) / P`` where the precision reaches the floor, 1 elsewhere."""
         a, b = np.asarray(n_true_positive, dtype=float), np.asarray(n_false_positive, dtype=float)
         return np.where(self._reaches(a, b), (n_positive - a) / n_positive, 1.0)
+
+    def floored_rate(self, y: FloatArray, scores: FloatArray) -> float:
+        """The precision."""
+        return float(precision_score(y, predicted_labels(scores), zero_division=0.0))
 
     def _reaches(self, a: FloatArray, b: FloatArray) -> Any:
         return a / np.maximum(a + b, 1.0) >= self.floor

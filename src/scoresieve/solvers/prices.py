@@ -7,19 +7,21 @@ A price decides where the bound of :class:`~scoresieve.risks.MeasureRisk` is tig
 model: fit at a first price, look at the scores of rows that the fit has not seen, and take the rate
 there. (Parambath, Usunier and Grandvalet 2014 use the same rate for cost-sensitive training.)
 
-Where the loss jumps there is no rate: precision given enough recall. Then a few prices are tried,
-and the one whose unseen scores have the least loss at their best threshold is taken.
+Where the loss jumps there is no rate: precision given enough recall. Then the price is the one at
+which the threshold of the model itself is where unseen scores reach the floor, because a hinge is
+tight about its threshold.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import TypeAlias
 
 import numpy as np
 
 from scoresieve._arrays import FloatArray, IntArray
-from scoresieve.measures import ContingencyMeasure
+from scoresieve.measures import ContingencyMeasure, FloorMeasure
 from scoresieve.risks import MeasureRisk, PartialRisk
 from scoresieve.solvers.limits import Deadline, Limits
 from scoresieve.solvers.problem import FIRST_PRICE, PriceIs, Problem
@@ -28,6 +30,8 @@ from scoresieve.solvers.working import WarmStart
 #: ``fit(problem, limits, warm)``: weights of all columns of the design, and what a fit of almost
 #: the same rows can start from.
 Fit = Callable[[Problem, Limits, WarmStart | None], tuple[FloatArray, WarmStart]]
+#: Labels and scores.
+Unseen: TypeAlias = tuple[FloatArray, FloatArray]
 
 #: Parts that the rows are cut into; a part is held out of the fit whose scores it gets.
 N_PARTS = 3
@@ -37,10 +41,8 @@ MANY_POSITIVES = 100
 COARSE_TOL = 0.1
 #: By what the first price is divided as long as its models have no features.
 EMPTY_STEP = 4.0
-#: The ratio of neighbouring prices that are tried, and the first of them as powers of it.
-LADDER_RATIO, LADDER = 3.0, (0, -1, 1, -2, -3)
-#: Most steps of the ladder away from the first price.
-LONGEST_LADDER = 8
+#: The ratio of neighbouring prices that are tried for a floor, and how many are at most.
+LADDER_RATIO, LONGEST_LADDER = 3.0, 8
 
 
 def with_own_price(problem: Problem, limits: Limits, fit: Fit) -> tuple[Problem, WarmStart | None]:
@@ -99,51 +101,48 @@ class PriceSearch:
         first = FIRST_PRICE
         y, scores = self._unseen(problem, risk, first)
         # Models without features have no operating point.
-        while np.ptp(scores) == 0.0 and first > balance(risk.y):
+        while not self._has_features and first > balance(risk.y):
             first = max(first / EMPTY_STEP, balance(risk.y))
             y, scores = self._unseen(problem, risk, first)
         rate = risk.kind.exchange_rate(y, scores)
         if rate is None:
-            rate = self._by_trial(problem, risk, first, risk.kind.least_loss(y, scores))
+            rate = self._at_floor(problem, risk, first, (y, scores))
         return replace(
             problem, risk=risk.with_price(within_reason(rate, risk.y)), price_is=PriceIs.FOUND
         )
 
-    def _by_trial(
-        self, problem: Problem, risk: MeasureRisk, first: float, first_loss: float
+    def _at_floor(
+        self, problem: Problem, risk: MeasureRisk, first: float, labels_and_scores: Unseen
     ) -> float:
-        """The price on a ladder whose unseen scores have the least loss."""
+        """The price at which the unseen scores above 0 just reach the floor, as far as can be.
+
+        Prices on a ladder, until the rate that has the floor passes it, and then the price in
+        between, by the logarithm; or the last price at which any score is above 0.
+        """
         kind = risk.kind
-        assert isinstance(kind, ContingencyMeasure)
-        losses = {0: first_loss}
-
-        def price_at(step: int) -> float:
-            return first * LADDER_RATIO**step
-
-        def look_at(step: int) -> None:
-            if step not in losses:
-                losses[step] = kind.least_loss(*self._unseen(problem, risk, price_at(step)))
-
-        for step in LADDER:
-            look_at(step)
-        while True:
-            # Of equal losses the nearest to the first price.
-            best = min(losses, key=lambda step: (losses[step], abs(step)))
-            ends = (min(losses) - 1, max(losses) + 1)
-            beyond = [end for end in ends if abs(end - best) == 1 and abs(end) <= LONGEST_LADDER]
-            if not beyond or self._is_out_of_time:
-                return price_at(best)
-            look_at(beyond[0])
+        assert isinstance(kind, FloorMeasure)
+        price, reached = first, kind.floored_rate(*labels_and_scores)
+        is_up = (reached < kind.floor) == kind.rises_with_price
+        for _ in range(LONGEST_LADDER):
+            trial = price * LADDER_RATIO if is_up else price / LADDER_RATIO
+            y, scores = self._unseen(problem, risk, trial)
+            if not np.any(scores > 0.0) or self._is_out_of_time:
+                return price
+            last, reached = reached, kind.floored_rate(y, scores)
+            if (reached < kind.floor) != (last < kind.floor):
+                share = (kind.floor - last) / (reached - last)
+                return float(price ** (1.0 - share) * trial**share)
+            price = trial
+        return price
 
     @property
     def _is_out_of_time(self) -> bool:
         return self._limits.deadline is not None and self._limits.deadline.is_over
 
-    def _unseen(
-        self, problem: Problem, risk: MeasureRisk, price: float
-    ) -> tuple[FloatArray, FloatArray]:
+    def _unseen(self, problem: Problem, risk: MeasureRisk, price: float) -> Unseen:
         """Labels and scores of rows by models that were fitted without them, at this price."""
         priced, labels, scores = risk.with_price(price), [], []
+        self._has_features = False
         for number, (kept, held_out) in enumerate(self._parts):
             partial = priced if kept is None else PartialRisk(priced, kept)
             at_price = replace(problem, risk=partial, price_is=PriceIs.FOUND)
@@ -151,6 +150,7 @@ class PriceSearch:
             w, self._starts[number] = self._fit(at_price, self._limits, start)
             self.last_start = self._starts[number]
             support = np.flatnonzero(w)
+            self._has_features |= bool(np.any(problem.split(w)[0]))
             labels.append(risk.y[held_out])
             scores.append(problem.design.scores(w[support], support)[held_out])
         return np.concatenate(labels), np.concatenate(scores)
