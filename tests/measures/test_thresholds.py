@@ -1,11 +1,11 @@
-"""Thresholds of the highest scores."""
+"""Thresholds of scores, and the tables above them, against a look at every threshold."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
-from scoresieve.estimators.decision import top_threshold
+from scoresieve.measures.thresholds import top_threshold
 
 
 @pytest.mark.parametrize("k", [1.0, 2.5, 4.0, 7.0])
