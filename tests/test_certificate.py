@@ -284,11 +284,12 @@ class TestRefusals:
         with pytest.raises(ValueError, match=message):
             certify_with(good, **changes)
 
-
     def test_a_price_that_is_not_known(self, data):
         """A certificate at any other price would be right, and not of this model."""
         good = fitted(data, {"measure": "f1"})
-        message = r"price='auto' is found with a model.*pass the price.*SolveResult\.price or price_"
+        message = (
+            r"price='auto' is found with a model.*pass the price.*SolveResult\.price or price_"
+        )
         with pytest.raises(ValueError, match=message):
             certify_with(good, price="auto")
         assert certify_with(good, price=2.0 * good[2].price).gap > 1e-2

@@ -263,9 +263,7 @@ class TestHandingOver:
         warm = bundle.hand_over(problem.with_budget(2), np.zeros(31))
         assert warm.columns.size == 31
 
-    @pytest.mark.parametrize(
-        "kind", [{"measure": "f1", "price": 1.0}, {"loss": "hinge"}], ids=str
-    )
+    @pytest.mark.parametrize("kind", [{"measure": "f1", "price": 1.0}, {"loss": "hinge"}], ids=str)
     def test_a_run_from_there_starts_better_and_ends_at_the_same_optimum(self, data, kind):
         X, y = data(9, n_samples=60, n_features=40)
         problem = make_problem(X, y, **kind, budget=8, C=0.1)
