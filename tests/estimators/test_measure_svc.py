@@ -18,7 +18,6 @@ from sklearn.preprocessing import StandardScaler
 from scoresieve import MeasureSVC, Status, certify, solve
 from scoresieve.measures import Contingency
 
-
 bounds = pytest.mark.parametrize("bound", ["tight", "paper"])
 
 
