@@ -187,6 +187,30 @@ def test_fallbacks_are_counted_and_leave_the_optimum(data, monkeypatch, caplog):
     assert expected.dual <= result.primal
 
 
+@pytest.mark.parametrize(
+    ("measure", "n_samples", "n_features", "seed", "noise", "tol"),
+    [
+        ("prbep", 3000, 10, 0, 2.0, 0.05),
+        ("accuracy", 3000, 20, 2, 2.0, 0.05),
+        ("prbep", 1000, 10, 0, 3.0, 0.003),
+        ("prbep", 1000, 20, 3, 2.5, 0.003),
+    ],
+)
+def test_more_cuts_than_columns_need_no_other_solver(
+    caplog, measure, n_samples, n_features, seed, noise, tol
+):
+    """Overlapping classes on a few dense columns: the master ended early near its floor."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n_samples, n_features))
+    y = np.where(X[:, 0] + X[:, 1] + noise * rng.normal(size=n_samples) > noise, 1.0, -1.0)
+    problem = {"measure": measure, "price": 1.0, "budget": 4, "C": 30.0, "intercept_scaling": 1.0}
+    result = solve(X, y, tol=tol, **problem)
+    assert result.status is Status.CONVERGED
+    assert result.history[-1].n_cuts > result.history[-1].n_working
+    assert result.n_fallbacks == 0
+    assert not caplog.records
+
+
 def test_a_master_that_nobody_can_solve_ends_the_run(data, certified, monkeypatch, caplog):
     """The bounds found so far come back with a status that says so, not an exception."""
     X, y = data(6)
