@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike
 from scoresieve._arrays import FloatArray
 from scoresieve.risks import DualPoint
 from scoresieve.solvers.limits import relative_gap
-from scoresieve.solvers.problem import Problem, ProblemArguments, make_problem
+from scoresieve.solvers.problem import PriceIs, Problem, ProblemArguments, make_problem
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,8 @@ def certify(
     **arguments
         ``measure`` or ``loss``, ``budget``, ``C``, and as far as they were given ``bound``,
         ``intercept_scaling``, ``always_features``, ``excluded_features``, ``feature_groups`` and
-        ``sample_weight``, as for :func:`scoresieve.solve`.
+        ``sample_weight``, as for :func:`scoresieve.solve`. ``price`` is the number that was used,
+        ``SolveResult.price``.
 
     Returns
     -------
@@ -74,7 +75,8 @@ def certify(
     Raises
     ------
     ValueError
-        If the dual point is not feasible or holds what is no labelling, ranking or slope.
+        If the dual point is not feasible or holds what is no labelling, ranking or slope, or if
+        the price is open.
 
     Examples
     --------
@@ -94,6 +96,11 @@ def certify(
             "save(path, with_certificate=True)."
         )
     problem = make_problem(X, y, **arguments)
+    if problem.price_is is PriceIs.OPEN:
+        raise ValueError(
+            "price='auto' is found with a model, and a certificate is of one price; pass the price "
+            "that the model was fitted at, SolveResult.price or price_."
+        )
     weights = _all_weights(problem, w, intercept)
     support = np.flatnonzero(weights)
     scores = problem.design.scores(weights[support], support)

@@ -18,19 +18,25 @@ from sklearn.preprocessing import StandardScaler
 from scoresieve import MeasureSVC, Status, certify, solve
 from scoresieve.measures import Contingency
 
+bounds = pytest.mark.parametrize("bound", ["tight", "paper"])
+
 
 def signs(y, label):
     return np.where(y == label, 1.0, -1.0)
 
 
-def test_it_is_the_model_of_solve(binary):
+@bounds
+def test_it_is_the_model_of_solve(binary, bound):
     X, y = binary
-    model = MeasureSVC("f1", budget=3, C=2.0, intercept_scaling=2.0, tol=0.01).fit(X, y)
-    result = solve(
-        X, signs(y, "yes"), measure="f1", budget=3, C=2.0, intercept_scaling=2.0, tol=0.01
-    )
+    settings = {"bound": bound, "budget": 3, "C": 2.0, "intercept_scaling": 2.0, "tol": 0.01}
+    model = MeasureSVC("f1", **settings).fit(X, y)
+    result = solve(X, signs(y, "yes"), measure="f1", **settings)
     assert_array_equal(model.coef_, [result.w])
-    assert_array_equal(model.intercept_, [result.intercept])
+    assert_array_equal(model._biases, [result.intercept])
+    assert_array_equal(model.price_, [result.price])
+    if bound == "paper":
+        assert_array_equal(model.intercept_, [result.intercept])
+        assert result.price == 1.0
     assert_array_equal(model.support_, result.support)
     assert_array_equal(model.support_, model.supports_[0])
     assert model.n_features_selected_ == result.support.size
@@ -57,16 +63,20 @@ def test_predictions_and_score_of_two_classes(binary):
     assert_array_equal(model.predict(sp.csr_array(X)), model.predict(X))
 
 
-def test_the_other_class_can_be_the_positive_one(binary):
+@bounds
+def test_the_other_class_can_be_the_positive_one(binary, bound):
     """The decision still speaks for classes_[1], the measure is that of pos_label."""
     X, y = binary
-    model = MeasureSVC(budget=5, C=2.0, pos_label="no").fit(X, y)
-    result = solve(X, signs(y, "no"), measure="f1", budget=5, C=2.0, intercept_scaling=1.0)
+    settings = {"bound": bound, "budget": 5, "C": 2.0}
+    model = MeasureSVC(pos_label="no", **settings).fit(X, y)
+    result = solve(X, signs(y, "no"), measure="f1", intercept_scaling=1.0, **settings)
     assert_array_equal(model.classes_, ["no", "yes"])
     assert_array_equal(model.coef_, [-result.w])
-    assert_array_equal(model.intercept_, [-result.intercept])
+    bias = -model.intercept_[0]
+    if bound == "paper":
+        assert bias == result.intercept
     predicted = model.predict(X)
-    assert_array_equal(predicted, np.where(X @ result.w + result.intercept > 0, "no", "yes"))
+    assert_array_equal(predicted, np.where(X @ result.w + bias > 0, "no", "yes"))
     assert model.score(X, y) == pytest.approx(f1_score(y, predicted, pos_label="no"))
     assert roc_auc_score(y == "yes", model.decision_function(X)) > 0.9
     assert model.certify(X, y).primal == pytest.approx(result.primal)
@@ -193,10 +203,11 @@ def test_at_most_k_features(binary, k):
     assert model.budget_ == k
     assert model.transform(X).shape == (80, model.n_features_selected_)
     assert_array_equal(model.support_, np.flatnonzero(model.coef_[0]))
-    half = 0.5 * (model.coef_[0] @ model.coef_[0] + model.intercept_[0] ** 2)
+    half = 0.5 * (model.coef_[0] @ model.coef_[0] + model._biases[0] ** 2)
     risk = (model.primal_[0] - half) / 2.0
-    measure = model.measure_
-    assert risk == pytest.approx(measure.risk(signs(y, "yes"), model.decision_function(X)))
+    scores = X @ model.coef_[0] + model._biases[0]
+    priced = np.where(y == "yes", 1.0, model.price_[0]) * scores
+    assert risk == pytest.approx(model.measure_.risk(signs(y, "yes"), priced))
     assert_allclose(model.l0_gap_, 1 - model.dual_ / model.primal_)
     assert model.certify(X, y).gap == pytest.approx(model.l0_gap_[0])
     model.set_params(n_features_to_select=None).fit(X, y)
@@ -252,20 +263,20 @@ def test_warm_start_begins_anew_on_other_problems(binary, starts, change):
     assert starts == [None, None, None]
 
 
-@pytest.mark.parametrize("change", ["labels", "measure", "rows"])
+@pytest.mark.parametrize("change", ["labels", "measure", "bound", "rows"])
 def test_warm_start_takes_weights_but_no_cuts_of_other_labels(binary, starts, change):
-    """Weights are a start for any problem; a cut is one of the same labels and measure only."""
+    """Weights are a start for any problem; a cut is one of the same labels and bound only."""
     X, y = binary
     settings = {"budget": 3, "C": 2.0, "tol": 0.01}
     model = MeasureSVC(warm_start=True, **settings).fit(X, y)
-    before = np.append(model.coef_[0], model.intercept_)
+    before = np.append(model.coef_[0], model._biases)
     if change == "labels":
         y = np.roll(y, 1)
     elif change == "rows":
         X, y = X[:70], y[:70]
     else:
-        settings["measure"] = "jaccard"
-        model.set_params(measure="jaccard")
+        settings |= {"measure": "jaccard"} if change == "measure" else {"bound": "paper"}
+        model.set_params(**settings)
     model.fit(X, y)
     assert_array_equal(starts[1].columns, np.flatnonzero(before))
     assert_array_equal(starts[1].w, before[before != 0])
@@ -405,19 +416,49 @@ def test_both_solvers(binary):
     assert_array_equal(layered.fit(X, y).coef_, coef)
 
 
-def test_certify_from_the_attributes(binary):
+@bounds
+def test_certify_from_the_attributes(binary, bound):
     """Whoever has the fitted numbers can call ``certify`` without the estimator."""
     X, y = binary
-    model = MeasureSVC(budget=3, C=2.0).fit(X, y)
-    result = solve(X, signs(y, "yes"), measure="f1", budget=3, C=2.0, intercept_scaling=1.0)
-    arguments = {"measure": model.measure_, "budget": model.budget_, "C": 2.0}
+    model = MeasureSVC(bound=bound, budget=3, C=2.0).fit(X, y)
+    arguments = {"bound": bound, "budget": 3, "C": 2.0, "intercept_scaling": 1.0}
+    result = solve(X, signs(y, "yes"), measure="f1", **arguments)
     check = certify(
         X,
         signs(y, "yes"),
         model.coef_[0],
         result.dual_point,
-        intercept=model.intercept_[0],
-        intercept_scaling=1.0,
+        # With the tight bound the decision is shifted, and the certificate is of the model as it
+        # was trained.
+        intercept=model.intercept_[0] if bound == "paper" else result.intercept,
+        measure=model.measure_,
+        price=model.price_[0],
         **arguments,
     )
     assert check == model.certify(X, y)
+
+
+@pytest.mark.parametrize("measure", ["f1", "jaccard", "mcc", "gmean", "accuracy"])
+@pytest.mark.parametrize("pos_label", ["yes", "no"])
+def test_the_threshold_is_the_best_for_the_measure_on_the_training_rows(binary, measure, pos_label):
+    """No other threshold of these scores has a better measure."""
+    X, y = binary
+    y = np.where(np.random.default_rng(1).random(80) < 0.2, np.roll(y, 7), y)
+    model = MeasureSVC(measure, budget=2, C=2.0, tol=0.1, pos_label=pos_label).fit(X, y)
+    decision = model.decision_function(X)
+    assert len(np.unique(decision)) == 80
+    labels, sign = signs(y, pos_label), 1.0 if pos_label == "yes" else -1.0
+    others = [
+        model.measure_.score(labels, sign * (decision - threshold))
+        for threshold in (*(decision + 1e-9), *(decision - 1e-9))
+    ]
+    assert model.measure_.score(labels, sign * decision) == pytest.approx(max(others))
+    assert model.score(X, y) == pytest.approx(max(others))
+
+
+@pytest.mark.parametrize("settings", [{"bound": "paper"}, {"fit_intercept": False}], ids=str)
+def test_the_threshold_stays_where_there_is_none_to_choose(binary, settings):
+    X, y = binary
+    for measure in ("f1", "accuracy"):
+        model = MeasureSVC(measure, budget=3, C=2.0, **settings).fit(X, y)
+        assert_array_equal(model.intercept_, model._biases)

@@ -25,6 +25,7 @@ from sklearn.preprocessing import StandardScaler
 
 from scoresieve import MeasureSVC, MeasureSVCCV
 from scoresieve.estimators.selection.choice import choose
+from scoresieve.measures import get_measure
 from tests.helpers import solve_path
 
 GRID = {"budgets": [3, 1, 8], "Cs": [5.0, 0.5], "cv": 3, "tol": 0.2}
@@ -56,7 +57,9 @@ def test_scores_are_those_of_paths_that_never_saw_the_part(binary, fitted):
             arguments = {"measure": "f1", "C": C, "tol": 0.2, "intercept_scaling": 1.0}
             path = solve_path(X[train], signs[train], [1, 3, 8], **arguments)
             for budget, result in zip([1, 3, 8], path, strict=True):
-                decision = X[test] @ result.w + result.intercept
+                # The best threshold of the rows that it was fitted on.
+                scores = X[train] @ result.w
+                decision = X[test] @ result.w - get_measure("f1").threshold(signs[train], scores)
                 score = f1_score(signs[test], np.where(decision > 0, 1.0, -1.0))
                 expected[budget, C, split] = score, result.support.size
     results, scores = fitted.cv_results_, split_scores(fitted)
