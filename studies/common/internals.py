@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
+from scoresieve.risks import CutWeights, DualPoint, MeasureRisk, Risk
 from scoresieve.solvers import conic
 from scoresieve.solvers.bundle import rounds
 from scoresieve.solvers.bundle.master import solve_master
@@ -28,13 +29,17 @@ from studies.common.timing import timed
 
 __all__ = [
     "ConicProgramme",
+    "CutWeights",
+    "DualPoint",
     "DualSide",
     "Limits",
     "MasterProblem",
     "MasterSolution",
+    "MeasureRisk",
     "Problem",
     "Refit",
     "Refitter",
+    "Risk",
     "Status",
     "captured_masters",
     "clarabel_timed",

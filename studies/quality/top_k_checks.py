@@ -15,7 +15,7 @@ from itertools import combinations
 import numpy as np
 
 from scoresieve.measures import get_measure
-from scoresieve.risks import Risk
+from studies.common.internals import Risk
 from studies.quality.top_k_risks import Surrogate
 
 ROUNDING = 1e-9

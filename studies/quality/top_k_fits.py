@@ -17,11 +17,12 @@ from sklearn.model_selection import StratifiedKFold
 
 from scoresieve import get_measure
 from scoresieve.measures import Measure
-from scoresieve.risks import MeasureRisk, Risk
 from studies.common.data import Split
 from studies.common.internals import (
     Limits,
+    MeasureRisk,
     Problem,
+    Risk,
     make_problem,
     solve_hard_budget,
     solve_problem,

@@ -17,7 +17,7 @@ import numpy as np
 from scipy.optimize import minimize_scalar
 
 from scoresieve.measures import Cut, Measure
-from scoresieve.risks import CutWeights, DualPoint, MeasureRisk
+from studies.common.internals import CutWeights, DualPoint, MeasureRisk
 
 Array = np.ndarray
 #: theta, the weight of the first of two sums, stays this far from 0 and 1.
