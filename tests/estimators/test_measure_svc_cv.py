@@ -436,3 +436,13 @@ def test_leave_one_out_is_possible_where_the_score_is(binary):
     assert set(split_scores(model)[0]) <= {0.0, 1.0}
     scored = MeasureSVCCV("f1", scoring="accuracy", **plain).fit(X, y)
     assert scored.n_splits_ == 20
+
+
+@pytest.mark.parametrize("form", [{"bound": "paper"}, {"price": 0.3}], ids=str)
+@pytest.mark.parametrize("sizes", ["budgets", "n_features_to_select"])
+def test_the_bound_and_the_price_are_those_of_every_fit(binary, form, sizes):
+    X, y = binary
+    model = MeasureSVCCV(**{sizes: [2, 3]}, Cs=[2.0], cv=2, tol=0.2, **form).fit(X, y)
+    assert_array_equal(model.price_, [form.get("price", 1.0)])
+    assert model.estimator_.get_params() | form == model.estimator_.get_params()
+    assert model.certify(X, y).gap == pytest.approx(model.gap_[0], abs=1e-9)
