@@ -214,7 +214,7 @@ def test_sparse_input_and_no_features(binary):
 def test_early_stops_are_told_once(binary):
     X, y = binary
     with pytest.warns(ConvergenceWarning, match="2 of 2 fits stopped before tol=1e-09") as caught:
-        path = budget_path(X, y, [2, 5], tol=1e-9, max_iter=2)
+        path = budget_path(X, y, [2, 5], pos_label="yes", tol=1e-9, max_iter=2)
     assert len(caught) == 1
     assert "budget 5: gap" in str(caught[0].message)
     assert path.status == (Status.MAX_ITER,) * 2

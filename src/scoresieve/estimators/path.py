@@ -17,7 +17,7 @@ from scoresieve._checks import check_positive
 from scoresieve._user_warnings import warn_user
 from scoresieve.estimators.budget_model import column_numbers, group_numbers
 from scoresieve.estimators.budget_regressor import centred
-from scoresieve.estimators.targets import Targets, read_targets
+from scoresieve.estimators.targets import LARGER, Targets, read_targets
 from scoresieve.losses import Loss, get_loss
 from scoresieve.measures import Measure
 from scoresieve.solvers.limits import Limits, Progress, Status
@@ -177,7 +177,9 @@ def budget_path(
             "Leave pos_label=None."
         )
     if not is_regression:
-        targets, y = read_two_classes(y, pos_label)
+        # To a loss both classes are alike.
+        is_alike = pos_label is None and loss is not None
+        targets, y = read_two_classes(y, LARGER if is_alike else pos_label)
         y, pos_label = next(targets.labels(y)), targets.classes[targets.positive]
     budgets = check_budgets(budgets)
     scaling = check_positive(intercept_scaling, "intercept_scaling") if fit_intercept else 0.0
