@@ -20,7 +20,7 @@ from sklearn.linear_model import LogisticRegression
 
 from scoresieve import get_measure
 from scoresieve.measures import FBeta
-from scoresieve.risks import MeasureRisk
+from studies.common.internals import MeasureRisk
 from studies.common.options import finish, make_parser, start
 
 N_POSITIVE, N_NEGATIVE = 20, 180

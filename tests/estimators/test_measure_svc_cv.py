@@ -57,9 +57,10 @@ def test_scores_are_those_of_paths_that_never_saw_the_part(binary, fitted):
             arguments = {"measure": "f1", "C": C, "tol": 0.2, "intercept_scaling": 1.0}
             path = solve_path(X[train], signs[train], [1, 3, 8], **arguments)
             for budget, result in zip([1, 3, 8], path, strict=True):
-                # The best threshold of the rows that it was fitted on.
+                # The threshold of the rows that it was fitted on.
                 scores = X[train] @ result.w
-                decision = X[test] @ result.w - get_measure("f1").threshold(signs[train], scores)
+                threshold = get_measure("f1").threshold(signs[train], scores, -result.intercept)
+                decision = X[test] @ result.w - threshold
                 score = f1_score(signs[test], np.where(decision > 0, 1.0, -1.0))
                 expected[budget, C, split] = score, result.support.size
     results, scores = fitted.cv_results_, split_scores(fitted)
@@ -306,8 +307,9 @@ def test_scorers_get_the_weights(binary):
 
 def test_fits_that_stop_early_are_summed_up_in_one_warning(binary):
     X, y = binary
+    model = MeasureSVCCV(budgets=[1, 3], Cs=[1.0, 50.0], cv=2, tol=1e-6, max_iter=2)
     with pytest.warns(ConvergenceWarning) as caught:
-        MeasureSVCCV(budgets=[1, 3], Cs=[1.0, 50.0], cv=2, tol=1e-6, max_iter=2).fit(X, y)
+        model.set_params(pos_label="yes").fit(X, y)
     messages = [str(each.message) for each in caught]
     assert len(messages) == 2  # the other one is about the final model
     assert messages[0].startswith(

@@ -229,41 +229,42 @@ class TestEmptyModels:
 
 class TestFloors:
     @pytest.mark.parametrize("name", ["precision@recall>=0.6", "recall@precision>=0.6"])
-    def test_the_best_of_the_prices_that_were_tried(self, name):
+    def test_the_price_lies_where_the_rate_passes_the_floor(self, name):
         X, y = overlapping()
         problem, fit = open_problem(X, y, name), Noted()
         found = PriceSearch(problem, LIMITS, fit).priced(problem)
-        tried = {}
+        reached = {}
         for at in range(0, len(fit.problems), 3):
             part = Noted()
             part.problems, part.weights = fit.problems[at : at + 3], fit.weights[at : at + 3]
             labels, scores = unseen_scores(problem, part)
+            alarms = scores > 0
+            hits = np.count_nonzero(alarms & (labels > 0))
             price = part.problems[0].risk.inner.price
-            tried[price] = get_measure(name).least_loss(labels, scores)
-        assert len(tried) == len(fit.problems) // 3 >= 5
-        assert FIRST_PRICE in tried
-        assert tried[found.risk.price] == min(tried.values())
-        steps = np.log(np.array(sorted(tried)) / FIRST_PRICE) / np.log(prices.LADDER_RATIO)
-        assert steps == pytest.approx(np.rint(steps))
-        assert np.abs(steps).max() <= prices.LONGEST_LADDER + 1e-9
+            out_of = np.sum(labels > 0) if name.startswith("precision") else np.sum(alarms)
+            reached[price] = hits / out_of
+        assert FIRST_PRICE in reached
+        steps = np.log(np.array(sorted(reached)) / FIRST_PRICE) / np.log(prices.LADDER_RATIO)
+        assert steps == pytest.approx(np.arange(len(steps)) + round(steps[0]))
+        # The last two prices have the floor between them, and the price is between the two.
+        before, after = list(reached)[-2:]
+        assert (reached[before] < 0.6) != (reached[after] < 0.6)
+        assert min(before, after) <= found.risk.price <= max(before, after)
 
-    def test_the_ladder_goes_on_while_its_end_is_the_best(self, monkeypatch):
-        """A loss that falls with the price, down to where nobody looks any further."""
+    def test_the_ladder_ends_where_no_score_is_above_0(self):
+        """A precision that is never reached: the last price at which there are alarms."""
         X, y = overlapping(60)
-        problem, tried = open_problem(X, y, "precision@recall>=0.6"), []
+        problem, tried = open_problem(X, y, "recall@precision>=0.9"), []
 
         def fit(problem, limits, warm):
             tried.append(problem.risk.inner.price)
             w = np.zeros(problem.design.n_columns)
-            w[0] = 1.0
+            w[4], w[-1] = 1e-3, 1.0 if tried[-1] < 10.0 else -1.0
             return w, None
 
-        kind = type(problem.risk.kind)
-        monkeypatch.setattr(kind, "least_loss", lambda self, y, scores: tried[-1])
         found = PriceSearch(problem, LIMITS, fit).priced(problem)
-        lowest = FIRST_PRICE * prices.LADDER_RATIO**-prices.LONGEST_LADDER
-        assert min(tried) == pytest.approx(lowest)
-        assert found.risk.price == within_reason(min(tried), y)
+        assert found.risk.price == pytest.approx(FIRST_PRICE * prices.LADDER_RATIO**2)
+        assert max(tried) == pytest.approx(FIRST_PRICE * prices.LADDER_RATIO**3)
 
     def test_out_of_time_takes_what_is_there(self):
         X, y = overlapping(60)

@@ -18,6 +18,8 @@ from scoresieve.solvers.result import SolveResult
 
 #: Columns whose sizes differ by more than this are reported.
 LARGEST_RATIO = 1000.0
+#: Columns with fewer entries say little about their size.
+FEWEST_ENTRIES = 5
 #: How many columns of each end are named.
 N_NAMED = 3
 
@@ -115,7 +117,7 @@ def warn_of_scales(X: Any, names: Any = None, excluded: Any = None) -> None:
 
 
 def column_sizes(X: Any) -> FloatArray:
-    """The root mean square of each column's entries that are not 0; 0 if there are none."""
+    """The root mean square of each column's entries that are not 0; 0 if there are few."""
     if sp.issparse(X):
         X = X.tocsc()
         squares = np.square(X.data.astype(np.float64))
@@ -125,7 +127,8 @@ def column_sizes(X: Any) -> FloatArray:
     else:
         totals = np.einsum("ij,ij->j", X, X, dtype=np.float64)
         counts = np.count_nonzero(X, axis=0)
-    return np.sqrt(np.divide(totals, counts, out=np.zeros(X.shape[1]), where=counts > 0))
+    is_told = counts >= min(FEWEST_ENTRIES, X.shape[0])
+    return np.sqrt(np.divide(totals, counts, out=np.zeros(X.shape[1]), where=is_told))
 
 
 def _named(columns: Any, sizes: FloatArray, names: Any) -> str:

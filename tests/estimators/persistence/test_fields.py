@@ -103,7 +103,7 @@ def test_dates_are_not_a_dtype_of_weights_and_so_on(good, files):
 @pytest.mark.parametrize(
     ("name", "value", "message"),
     [
-        ("coef_.data", np.array([np.nan] * 11), "coef_.data holds NaN"),
+        ("coef_.data", np.array([np.nan] * 10), "coef_.data holds NaN"),
         ("coef_.starts", np.array([0, 3, 2, 11]), "starts must ascend"),
         ("coef_.starts", np.array([1, 3, 6, 11]), "starts must ascend"),
         ("coef_.starts", np.array([0, 3, 6, 99]), "starts must ascend"),
