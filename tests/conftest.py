@@ -22,6 +22,13 @@ def geometric_mean(tp, fp, fn, tn):
     return np.sqrt(tp / (tp + fn) * tn / (tn + fp))
 
 
+def correlation(a, b, P, N):
+    """Of the two labellings as vectors of zeros and ones; 0 if one of them is constant."""
+    true = np.repeat([1.0, 0.0], [P, N])
+    predicted = np.repeat([1.0, 0.0, 1.0, 0.0], [a, P - a, b, N - b])
+    return np.corrcoef(true, predicted)[0, 1] if np.ptp(predicted) else 0.0
+
+
 #: Loss of a labelling with a true and b false positives, for P positives and N negatives.
 TABLE_LOSSES = {
     "f1": lambda a, b, P, N: 1 - 2 * a / (a + b + P),
@@ -34,7 +41,16 @@ TABLE_LOSSES = {
     "rec@2p": lambda a, b, P, N: 1 - a / P if a + b <= 2 * P else None,
     "prbep": lambda a, b, P, N: 1 - a / P if a + b == P else None,
     "precision@recall>=0.6": lambda a, b, P, N: b / (a + b) if a >= 0.6 * P else 1.0,
+    "recall@precision>=0.6": lambda a, b, P, N: 1 - a / P if a >= 0.6 * (a + b) > 0 else 1.0,
+    "mcc": lambda a, b, P, N: (1 - correlation(a, b, P, N)) / 2,
     "geometric_mean": lambda a, b, P, N: 1 - np.sqrt(a / P * (N - b) / N),
+}
+#: How many scores are the highest ones, where a measure is about these.
+HIGHEST = {
+    "prec@2": lambda P: 2,
+    "rec@3": lambda P: 3,
+    "rec@2p": lambda P: 2 * P,
+    "prbep": lambda P: P,
 }
 RANKINGS = ("roc_auc", "average_precision")
 MEASURES = [
@@ -89,22 +105,58 @@ def units_of(n_features, feature_groups=None, always_features=(), excluded_featu
     return [free[groups[free] == g] for g in np.unique(groups[free])]
 
 
-def every_cut(measure, y):
-    """All (delta, U * Delta) that compete, as arrays of shapes (K, n) and (K,)."""
+def every_cut(measure, y, price=None, has_threshold=True):
+    """All (delta, U * Delta) that compete, as arrays of shapes (K, n) and (K,).
+
+    Without a price those of the paper's bound, with one those of the tight bound at this price.
+    """
     name = name_of(measure)
-    found = list(_every_ranking(name, y) if name in RANKINGS else _every_labelling(name, y))
+    if name in RANKINGS:
+        found = list(_every_ranking(name, y))
+    elif price is not None and (name not in HIGHEST or has_threshold):
+        found = [
+            (np.where(y > 0, 1.0, price) * delta, loss)
+            for delta, loss in _every_tight_labelling(name, y, price)
+        ]
+    else:
+        found = list(_every_labelling(name, y))
     return np.array([delta for delta, _ in found]), np.array([loss for _, loss in found])
+
+
+def takes_price(measure, has_threshold):
+    """Whether a tight bound may have any price: not of rankings, nor of highest ones above 0."""
+    name = name_of(measure)
+    return name not in RANKINGS and (name not in HIGHEST or has_threshold)
+
+
+def _labellings(y):
+    """Every delta, with its true and its false positives."""
+    for flips in itertools.product([0.0, 1.0], repeat=y.size):
+        delta = np.array(flips) * y
+        yield delta, np.sum(y > 0) - np.sum(delta > 0), np.sum(delta < 0)
 
 
 def _every_labelling(name, y):
     P, N = np.sum(y > 0), np.sum(y < 0)
     unit = y.size if name == "accuracy" else P
-    for flips in itertools.product([0.0, 1.0], repeat=y.size):
-        delta = np.array(flips) * y
-        a, b = P - np.sum(delta > 0), np.sum(delta < 0)
+    for delta, a, b in _labellings(y):
         loss = TABLE_LOSSES[name](a, b, P, N)
         if loss is not None and loss > 1e-12:
             yield delta, unit * loss
+
+
+def _every_tight_labelling(name, y, price):
+    """Misses among the k highest, missed positives and priced alarms for a floor, or as before."""
+    P = np.sum(y > 0)
+    if name in HIGHEST:
+        k = HIGHEST[name](P)
+        for delta, a, b in _labellings(y):
+            yield delta, max(k - a, b) - max(k - P, 0)
+    elif ">=" in name:
+        for delta, a, b in _labellings(y):
+            yield delta, P - a + price * b
+    else:
+        yield from _every_labelling(name, y)
 
 
 def _every_ranking(name, y):
@@ -183,9 +235,13 @@ def enumerated(
     always_features=(),
     excluded_features=(),
     feature_groups=None,
+    price=None,
 ):
-    """All cuts on all columns, their losses, and the column sets with the constant column in."""
-    deltas, losses = every_cut(measure, y)
+    """All cuts on all columns, their losses, and the column sets with the constant column in.
+
+    Without a price it is the paper's bound, with one the tight bound at this price.
+    """
+    deltas, losses = every_cut(measure, y, price, has_threshold=intercept_scaling > 0)
     sets = {
         "always_features": list(always_features),
         "excluded_features": list(excluded_features),
@@ -200,7 +256,9 @@ def enumerated(
 
 
 def recheck(X, y, result, **arguments):
-    """The certificate of a result of ``solve`` with the same arguments."""
+    """The certificate of a result of ``solve`` with the same arguments, at the price it found."""
+    if arguments.get("measure") is not None:
+        arguments = {"price": result.price, **arguments}
     return certify(X, y, result.w, result.dual_point, intercept=result.intercept, **arguments)
 
 
@@ -220,6 +278,7 @@ def brute():
         norm_squared=norm_squared,
         objective=objective,
         optimum=optimum,
+        takes_price=takes_price,
         clarabel_solve=clarabel_solve,
     )
 

@@ -25,10 +25,10 @@ from scoresieve.risks import CutWeights, Slopes
 CHECKED = settings(derandomize=True, deadline=None, database=None, max_examples=40)
 
 
-def some_dual_point(brute, measure, y, C, seed, share=0.9):
+def some_dual_point(brute, measure, y, C, seed, share=0.9, **form):
     """Random weights on a few of all labellings, packed as documented: a bit an example."""
     rng = np.random.default_rng(seed)
-    deltas, losses = brute.every_cut(measure, y)
+    deltas, losses = brute.every_cut(measure, y, **form)
     chosen = rng.choice(losses.size, size=min(5, losses.size), replace=False)
     alpha = rng.dirichlet(np.ones(chosen.size)) * share * C
     packed = np.packbits(deltas[chosen] != 0, axis=1)
@@ -69,21 +69,29 @@ def make_targets(loss):
     return X, (y if loss.task == "regression" else np.sign(y)), rng.random(30)
 
 
+@pytest.mark.parametrize("price", [None, 0.3])
 @pytest.mark.parametrize("seed", range(3))
-def test_numbers_equal_brute_force(data, brute, measure, columns, seed):
+def test_numbers_equal_brute_force(data, brute, measure, columns, seed, price):
     """J over all labellings and D from the dense cuts, at arbitrary w and alpha."""
     X, y = data(31 + seed, n_samples=6, noise=2.0)
     rng = np.random.default_rng(seed)
+    has_threshold = "intercept_scaling" in columns
+    if price is not None and not brute.takes_price(measure, has_threshold):
+        price = 1.0
+    bound = {"bound": "paper"} if price is None else {"price": price}
     C, budget = 0.7, 2
     w, bias = rng.normal(size=10), 0.0
     w[columns.get("excluded_features", [])] = 0.0
-    cuts, losses, sets = brute.enumerated(X, y, measure, **columns)
+    cuts, losses, sets = brute.enumerated(X, y, measure, price=price, **columns)
     full = w
-    if "intercept_scaling" in columns:
+    if has_threshold:
         bias = 0.8
         full = np.append(w, bias / columns["intercept_scaling"])
-    point, chosen = some_dual_point(brute, measure, y, C, seed)
-    check = certify(X, y, w, point, measure=measure, budget=budget, C=C, intercept=bias, **columns)
+    point, chosen = some_dual_point(
+        brute, measure, y, C, seed, price=price, has_threshold=has_threshold
+    )
+    problem = {"measure": measure, "budget": budget, "C": C, **bound, **columns}
+    check = certify(X, y, w, point, intercept=bias, **problem)
     primal = brute.objective(cuts, losses, full, C, budget, **sets)
     assert check.primal == pytest.approx(primal, rel=1e-10)
     c = cuts[chosen].T @ point.alpha
@@ -94,15 +102,24 @@ def test_numbers_equal_brute_force(data, brute, measure, columns, seed):
 
 
 @CHECKED
-@given(seed=st.integers(0, 10**6), C=st.sampled_from([0.01, 0.3, 3.0, 100.0]))
-def test_every_feasible_alpha_bounds_the_optimum_from_below(data, brute, seed, C):
+@given(
+    seed=st.integers(0, 10**6),
+    C=st.sampled_from([0.01, 0.3, 3.0, 100.0]),
+    price=st.sampled_from([0.1, 0.5, 1.0, 2.0]),
+)
+def test_every_feasible_alpha_bounds_the_optimum_from_below(data, brute, seed, C, price):
     X, y = data(7, n_samples=6, n_features=4, noise=2.0)
-    cuts, losses, sets = brute.enumerated(X, y, "f1")
+    cuts, losses, sets = brute.enumerated(X, y, "f1", price=price)
     expected, w = brute.optimum(cuts, losses, C, 2, **sets)
-    point, _ = some_dual_point(brute, "f1", y, C, seed)
-    check = certify(X, y, w, point, measure="f1", budget=2, C=C)
+    point, _ = some_dual_point(brute, "f1", y, C, seed, price=price)
+    check = certify(X, y, w, point, measure="f1", price=price, budget=2, C=C)
     assert check.dual <= expected * (1 + 1e-7)
     assert check.primal == pytest.approx(expected, rel=1e-5)
+
+
+def at_price_of(result):
+    """The price that ``solve`` found, as an argument; none for a loss."""
+    return {} if np.isnan(result.price) else {"price": result.price}
 
 
 @pytest.mark.parametrize("kind", [{"measure": "f1"}, {"loss": "logistic"}], ids=str)
@@ -110,6 +127,7 @@ def test_a_worse_w_has_a_larger_gap(data, kind):
     X, y = data(0)
     settings = {**kind, "budget": 3, "C": 1.0}
     result = solve(X, y, tol=1e-4, **settings)
+    settings |= at_price_of(result)
     gaps = [
         certify(X, y, factor * result.w, result.dual_point, **settings).gap
         for factor in (1.0, 0.8, 0.5, 0.0)
@@ -124,7 +142,7 @@ def test_a_dual_point_of_zeros_proves_that_nothing_is_negative(data):
     assert (slopes.dual, slopes.gap) == (0.0, 1.0)
     for cuts in (np.zeros((0, 0), dtype=np.uint8), np.zeros((0, 30))):
         point = CutWeights(np.zeros(0), cuts)
-        check = certify(X, y, np.zeros(10), point, measure="f1", budget=3, C=2.0)
+        check = certify(X, y, np.zeros(10), point, measure="f1", price=0.4, budget=3, C=2.0)
         assert check.dual == 0.0
         assert check.gap == 1.0
         assert check.primal == pytest.approx(2.0 * np.sum(y > 0))
@@ -144,6 +162,7 @@ def test_labels_and_columns_are_read_as_in_solve(data, kind):
         "feature_groups": [[0, 1], [4, 5, 6]],
     }
     result = solve(X, y > 0, tol=1e-3, **arguments)
+    arguments |= at_price_of(result)
     check = certify(
         X, (y > 0).astype(int), result.w, result.dual_point, intercept=result.intercept, **arguments
     )
@@ -197,7 +216,8 @@ def test_any_slopes_and_weights_bound_the_optimum(loss):
 def fitted(data, kind):
     """Data, a result of it, and what it was fitted for."""
     X, y = data(3)
-    return X, y, solve(X, y, budget=3, tol=1e-2, **kind), kind
+    result = solve(X, y, budget=3, tol=1e-2, **kind)
+    return X, y, result, {**kind, **at_price_of(result)}
 
 
 def certify_with(good, w=None, point=None, **changes):
@@ -263,6 +283,16 @@ class TestRefusals:
     def test_arguments_are_checked_as_in_solve(self, good, changes, message):
         with pytest.raises(ValueError, match=message):
             certify_with(good, **changes)
+
+    def test_a_price_that_is_not_known(self, data):
+        """A certificate at any other price would be right, and not of this model."""
+        good = fitted(data, {"measure": "f1"})
+        message = (
+            r"price='auto' is found with a model.*pass the price.*SolveResult\.price or price_"
+        )
+        with pytest.raises(ValueError, match=message):
+            certify_with(good, price="auto")
+        assert certify_with(good, price=2.0 * good[2].price).gap > 1e-2
 
 
 class TestCutsThatProveNothing:

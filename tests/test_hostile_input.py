@@ -204,7 +204,7 @@ class TestFitted:
     @pytest.mark.parametrize("scale", [1e-150, 1e-100, 1e-30, 1e-6, 1e3])
     def test_scales_of_X(self, case, certified, scale, solver):
         X, y = case
-        result = self.check(certified, scale * X, y, solver)
+        result = self.check(certified, scale * X, y, solver, price=1.0)
         if scale < 1e-5:
             assert result.status is Status.ZERO_MODEL
             assert result.smallest_C > 1.0
@@ -265,8 +265,8 @@ class TestFitted:
 
     def test_everything_always_in(self, case, certified):
         X, y = case
-        result = self.check(certified, X, y, "bundle", always_features=range(10))
-        plain = self.check(certified, X, y, "bundle", budget=10)
+        result = self.check(certified, X, y, "bundle", always_features=range(10), price=0.5)
+        plain = self.check(certified, X, y, "bundle", budget=10, price=0.5)
         assert max(result.dual, plain.dual) <= min(result.primal, plain.primal) * (1 + 1e-9)
 
     def test_one_column_that_dwarfs_the_others(self, case, certified):

@@ -31,7 +31,11 @@ def case(data):
 
 
 def fit(X, y, **changes):
-    return solve(X, y, **({"measure": "f1", "budget": 3, "C": 1.0, "tol": TOL} | changes))
+    """A fit of F1 at one price: that it would find is its own for each guise."""
+    arguments = {"measure": "f1", "budget": 3, "C": 1.0, "tol": TOL} | changes
+    if arguments["measure"] == "f1":
+        arguments.setdefault("price", 0.6)
+    return solve(X, y, **arguments)
 
 
 @both
@@ -89,8 +93,12 @@ def test_swapped_classes(case, measure):
     if measure == "accuracy":
         assert_same_optimum(first, second)
     elif measure == "balanced_accuracy":
-        # U is 10, then 20: R'(s) = 2 R(s/2), hence J'(2w) with C is 4 J(w) with C/2.
-        assert_same_optimum(fit(X, y, measure=measure, C=0.5), second, factor=4.0)
+        # U is 10, then 20, and the price 1/2, then 2: R' = 2 R.
+        assert_same_optimum(fit(X, y, measure=measure, C=2.0), second)
+        # At the price 1 R'(s) = 2 R(s/2), hence J'(2w) with C is 4 J(w) with C/2.
+        first = fit(X, y, measure=measure, bound="paper", C=0.5)
+        second = fit(-X, -y, measure=measure, bound="paper")
+        assert_same_optimum(first, second, factor=4.0)
     else:
         assert max(first.dual, second.dual) > min(first.primal, second.primal)
 

@@ -40,7 +40,7 @@ ROOMS = (
     {"limits", "row_weights", "interior"},
     {"problem", "result"},
     {"working"},
-    {"bundle", "conic", "smooth", "smallest_C"},
+    {"bundle", "conic", "smooth", "smallest_C", "prices"},
     {"two_layer"},
     {"solve"},
     {"path", "hard_budget"},

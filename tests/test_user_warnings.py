@@ -43,7 +43,8 @@ def test_solve_and_certify(data, noted):
     X, y = data(0)
     result, line = solve(X, y, measure="f1", budget=99), here()
     assert noted() == [(__file__, line)]
-    certify(X, y, result.w, result.dual_point, measure="f1", budget=99, C=1.0)
+    problem = {"measure": "f1", "price": result.price, "budget": 99, "C": 1.0}
+    certify(X, y, result.w, result.dual_point, **problem)
     assert noted()[1:] == [(__file__, here() - 1)]
     solve(X, y, loss="logistic", budget=99)
     assert noted()[2:] == [(__file__, here() - 1)]

@@ -10,6 +10,7 @@ estimator wraps the solver; a certificate checks the result.
 (IEEE TPAMI 2013); its equations are numbered as in the preprint.
 """
 
+import logging
 from importlib.metadata import PackageNotFoundError, version
 
 from scoresieve.certificate import Certificate, certify
@@ -27,6 +28,9 @@ from scoresieve.losses import Loss, get_loss
 from scoresieve.measures import Contingency, Measure, get_measure
 from scoresieve.risks import DualPoint
 from scoresieve.solvers import Progress, SolveResult, Status, solve
+
+# What is logged is shown where the user asks for it, and nowhere else.
+logging.getLogger(__name__).addHandler(logging.NullHandler())
 
 try:
     __version__ = version("scoresieve")

@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike
 from scoresieve._arrays import FloatArray
 from scoresieve.risks import DualPoint
 from scoresieve.solvers.limits import relative_gap
-from scoresieve.solvers.problem import Problem, ProblemArguments, make_problem
+from scoresieve.solvers.problem import PriceIs, Problem, ProblemArguments, make_problem
 
 
 @dataclass(frozen=True)
@@ -63,9 +63,10 @@ def certify(
     intercept : float
         The fitted one, ``SolveResult.intercept``.
     **arguments
-        ``measure`` or ``loss``, ``budget``, ``C``, and as far as they were given
+        ``measure`` or ``loss``, ``budget``, ``C``, and as far as they were given ``bound``,
         ``intercept_scaling``, ``always_features``, ``excluded_features``, ``feature_groups`` and
-        ``sample_weight``, as for :func:`scoresieve.solve`.
+        ``sample_weight``, as for :func:`scoresieve.solve`. ``price`` is the number that was used,
+        ``SolveResult.price``.
 
     Returns
     -------
@@ -74,7 +75,8 @@ def certify(
     Raises
     ------
     ValueError
-        If the dual point is not feasible or holds what is no labelling, ranking or slope.
+        If the dual point is not feasible or holds what is no labelling, ranking or slope, or if
+        the price is open.
 
     Examples
     --------
@@ -83,7 +85,8 @@ def certify(
     >>> X = np.random.default_rng(0).normal(size=(60, 20))
     >>> y = np.where(X[:, 0] > 0.8, 1, -1)
     >>> result = solve(X, y, measure="f1", budget=3, C=1.0)
-    >>> check = certify(X, y, result.w, result.dual_point, measure="f1", budget=3, C=1.0)
+    >>> problem = {"measure": "f1", "price": result.price, "budget": 3, "C": 1.0}
+    >>> check = certify(X, y, result.w, result.dual_point, **problem)
     >>> abs(check.primal - result.primal) < 1e-9 and abs(check.dual - result.dual) < 1e-9
     True
     """
@@ -93,6 +96,11 @@ def certify(
             "save(path, with_certificate=True)."
         )
     problem = make_problem(X, y, **arguments)
+    if problem.price_is is PriceIs.OPEN:
+        raise ValueError(
+            "price='auto' is found with a model, and a certificate is of one price; pass the price "
+            "that the model was fitted at, SolveResult.price or price_."
+        )
     weights = _all_weights(problem, w, intercept)
     support = np.flatnonzero(weights)
     scores = problem.design.scores(weights[support], support)

@@ -1,30 +1,58 @@
 """The parts of the package below its public interface that studies look into, in one place.
 
 The studies of speed take the master problem apart: they need its two solvers, the problems that
-fits ask for, and the time that Clarabel takes of it.
+fits ask for, and the time that Clarabel takes of it. The study of bounds puts risks of its own into
+problems, and solvers of its own into the search for k features.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
+from scoresieve.risks import CutWeights, DualPoint, MeasureRisk, Risk
 from scoresieve.solvers import conic
 from scoresieve.solvers.bundle import rounds
 from scoresieve.solvers.bundle.master import solve_master
 from scoresieve.solvers.bundle.scaled import MasterProblem, MasterSolution
-from scoresieve.solvers.conic import solve_master_conic
+from scoresieve.solvers.conic import ConicProgramme, run_clarabel, solve_master_conic
+from scoresieve.solvers.hard_budget import search
+from scoresieve.solvers.hard_budget.refits import Refit, Refitter, columns_of_units
+from scoresieve.solvers.hard_budget.search import solve_hard_budget
+from scoresieve.solvers.limits import Limits, Status
+from scoresieve.solvers.problem import Problem, make_problem
+from scoresieve.solvers.solve import solve_problem
+from scoresieve.solvers.working import DualSide
 from studies.common.timing import timed
 
 __all__ = [
+    "ConicProgramme",
+    "CutWeights",
+    "DualPoint",
+    "DualSide",
+    "Limits",
+    "MasterCounts",
     "MasterProblem",
     "MasterSolution",
+    "MeasureRisk",
+    "Problem",
+    "Refit",
+    "Refitter",
+    "Risk",
+    "Status",
     "captured_masters",
     "clarabel_timed",
+    "columns_of_units",
+    "counted_masters",
+    "make_problem",
+    "refits_by",
+    "run_clarabel",
+    "solve_hard_budget",
     "solve_master",
     "solve_master_conic",
+    "solve_problem",
 ]
 
 
@@ -42,6 +70,29 @@ def captured_masters(problems: list[MasterProblem]) -> Iterator[None]:
         yield
 
 
+@dataclass
+class MasterCounts:
+    """How many master problems were solved, and for how many the conic solver took over."""
+
+    n_solved: int = 0
+    n_fallbacks: int = 0
+
+
+@contextmanager
+def counted_masters() -> Iterator[MasterCounts]:
+    """Count the master problems that the bundle solves inside the block."""
+    original, counts = rounds.solve_master, MasterCounts()
+
+    def count(problem: MasterProblem, **settings: Any) -> MasterSolution:
+        solution = original(problem, **settings)
+        counts.n_solved += 1
+        counts.n_fallbacks += solution.fell_back
+        return solution
+
+    with replaced(rounds, "solve_master", count):
+        yield counts
+
+
 @contextmanager
 def clarabel_timed(seconds: list[float]) -> Iterator[None]:
     """Collect the seconds inside Clarabel, setup included, without our assembly."""
@@ -53,6 +104,13 @@ def clarabel_timed(seconds: list[float]) -> Iterator[None]:
         return answer
 
     with replaced(conic, "run_clarabel", run):
+        yield
+
+
+@contextmanager
+def refits_by(make: Callable[[Problem, Limits], Refitter]) -> Iterator[None]:
+    """Another refitter in the search for k features, inside the block."""
+    with replaced(search, "Refitter", make):
         yield
 
 

@@ -87,6 +87,7 @@ def fs_multi(
         y,
         [min(budget, split.X.shape[1]) for budget in budgets],
         measure=measure,
+        bound="paper",
         C=C,
         fit_intercept=False,
         tol=tol,

@@ -56,7 +56,9 @@ def by_measure(measure: str, Cs: Sequence[float]) -> Selector:
             left = [k for k in ks if k not in found]
             if not left:
                 break
-            path = budget_path(X, y, left, measure=measure, C=C, tol=TOL, max_iter=MAX_ITER)
+            path = budget_path(
+                X, y, left, measure=measure, bound="paper", C=C, tol=TOL, max_iter=MAX_ITER
+            )
             for i, k in enumerate(left):
                 if path.n_features_selected[i] >= k or attempt == len(Cs):
                     weights = path.results[i].w

@@ -59,7 +59,9 @@ def estimator(method: str, value: float, C: float, seconds: float) -> Any:
     limits = {"tol": TOL, "max_time": seconds}
     makers: dict[str, Callable[[], Any]] = {
         TWO_LAYERS: lambda: FSMulti("f1", budget=value, C=C, **limits),
-        BUNDLE: lambda: MeasureSVC("f1", budget=value, C=C, fit_intercept=False, **limits),
+        BUNDLE: lambda: MeasureSVC(
+            "f1", bound="paper", budget=value, C=C, fit_intercept=False, **limits
+        ),
         "FGM": lambda: FGM(budget=value, C=C_FGM, max_groups=10, max_time=seconds),
         "SVM-RFE": lambda: SVMRFE(n_features_to_select=value, C=C_RFE, max_time=seconds),
         "l1-SVM": lambda: L1SVM(C=value, max_time=seconds),

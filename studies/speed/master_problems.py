@@ -73,6 +73,7 @@ def fit_problems(args: argparse.Namespace) -> Iterator[Named]:
                 X,
                 y,
                 measure="f1",
+                bound="paper",
                 budget=budget,
                 C=100.0,
                 tol=args.fit_tol,

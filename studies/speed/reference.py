@@ -80,7 +80,7 @@ def run(
 ) -> dict[str, Any]:
     """One solver on one entry; which of the inequalities it breaks."""
     budget = X.shape[1] if entry["budget"] is None else entry["budget"]
-    settings = {"measure": entry["measure"], "budget": budget, "C": entry["C"]}
+    settings = {"measure": entry["measure"], "bound": "paper", "budget": budget, "C": entry["C"]}
     limits = {"tol": args.tol, "max_time": args.max_time, "max_iter": 10**6}
     seconds, result = timed(lambda: solve(X, y, solver=solver, **settings, **limits))
     check = certify(X, y, result.w, result.dual_point, **settings)

@@ -15,7 +15,8 @@ def test_it_is_the_two_layer_solver(data):
     """eps_2 is a tenth of eps_1 there, too; with groups enough the results are the same."""
     X, y = data(0, n_samples=30, n_features=20)
     model = FSMulti("f1", budget=4, C=0.3, max_groups=100).fit(X, y)
-    expected = solve(X, y, measure="f1", budget=4, C=0.3, tol=0.1, solver="two_layer")
+    problem = {"measure": "f1", "bound": "paper", "budget": 4, "C": 0.3}
+    expected = solve(X, y, tol=0.1, solver="two_layer", **problem)
     assert_array_equal(model.coef_[0], expected.w)
     assert model.primal_[0] == expected.primal
     assert model.dual_[0] == expected.dual
@@ -30,7 +31,7 @@ def test_it_has_the_optimum_of_the_bundle(data, measure, intercept):
     problem = {"measure": measure, "budget": 3, "C": 0.3}
     model = FSMulti(fit_intercept=intercept, tol=0.02, inner_tol=0.002, max_groups=100, **problem)
     model.fit(X, y)
-    bundle = solve(X, y, tol=0.02, intercept_scaling=float(intercept), **problem)
+    bundle = solve(X, y, tol=0.02, bound="paper", intercept_scaling=float(intercept), **problem)
     assert max(model.dual_[0], bundle.dual) <= min(model.primal_[0], bundle.primal) * (1 + 1e-9)
     assert model.certify(X, y).gap <= 0.02
 

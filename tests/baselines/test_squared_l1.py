@@ -63,7 +63,7 @@ def test_it_is_on_the_path_of_the_l1_norm(data):
 def test_it_is_measure_svc_with_budget_1(data):
     X, y = data(3, n_samples=60, n_features=20)
     model = SquaredL1SVM("f1", C=3.0, tol=1e-4).fit(X, y)
-    ours = MeasureSVC("f1", budget=1, C=3.0, tol=1e-4).fit(X, y)
+    ours = MeasureSVC("f1", bound="paper", budget=1, C=3.0, tol=1e-4).fit(X, y)
     assert_allclose(model.primal_, ours.primal_, rtol=1e-4)
     assert 1 < model.n_features_selected_ < 20
 

@@ -109,8 +109,8 @@ def test_a_budget_above_the_columns_warns_at_the_users_line(binary):
     [
         lambda X, y: BudgetClassifier(budget=30).fit(X, y),
         lambda X, y: BudgetRegressor(budget=30).fit(X, X[:, 0]),
-        lambda X, y: MeasureSVC(budget=30).fit_transform(X, y),
-        lambda X, y: Parallel(n_jobs=1)([delayed(MeasureSVC(budget=30).fit)(X, y)]),
+        lambda X, y: MeasureSVC(budget=30).fit_transform(X, y == "yes"),
+        lambda X, y: Parallel(n_jobs=1)([delayed(MeasureSVC(budget=30).fit)(X, y == "yes")]),
     ],
 )
 def test_every_way_to_fit_warns_at_the_users_line(binary, fit):

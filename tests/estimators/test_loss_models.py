@@ -266,10 +266,10 @@ def test_progress_and_early_stops(binary, real, capsys):
 
 
 def test_an_empty_model_says_which_C(binary, real):
-    with pytest.warns(UserWarning, match="class 'yes': the model has no features at C=1e-06"):
+    with pytest.warns(UserWarning, match="class 'yes': the model has no features: at C=1e-06"):
         model = BudgetClassifier(C=1e-6).fit(*binary)
     assert model.n_features_selected_ == 0
-    with pytest.warns(UserWarning, match=r"regression: the model has no features.*raise C to at l"):
+    with pytest.warns(UserWarning, match=r"regression: the model has no features.*Raise C to at l"):
         BudgetRegressor(C=1e-9).fit(*real)
 
 

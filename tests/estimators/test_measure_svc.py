@@ -18,19 +18,25 @@ from sklearn.preprocessing import StandardScaler
 from scoresieve import MeasureSVC, Status, certify, solve
 from scoresieve.measures import Contingency
 
+bounds = pytest.mark.parametrize("bound", ["tight", "paper"])
+
 
 def signs(y, label):
     return np.where(y == label, 1.0, -1.0)
 
 
-def test_it_is_the_model_of_solve(binary):
+@bounds
+def test_it_is_the_model_of_solve(binary, bound):
     X, y = binary
-    model = MeasureSVC("f1", budget=3, C=2.0, intercept_scaling=2.0, tol=0.01).fit(X, y)
-    result = solve(
-        X, signs(y, "yes"), measure="f1", budget=3, C=2.0, intercept_scaling=2.0, tol=0.01
-    )
+    settings = {"bound": bound, "budget": 3, "C": 2.0, "intercept_scaling": 2.0, "tol": 0.01}
+    model = MeasureSVC("f1", **settings).fit(X, y)
+    result = solve(X, signs(y, "yes"), measure="f1", **settings)
     assert_array_equal(model.coef_, [result.w])
-    assert_array_equal(model.intercept_, [result.intercept])
+    assert_array_equal(model._biases, [result.intercept])
+    assert_array_equal(model.price_, [result.price])
+    if bound == "paper":
+        assert_array_equal(model.intercept_, [result.intercept])
+        assert result.price == 1.0
     assert_array_equal(model.support_, result.support)
     assert_array_equal(model.support_, model.supports_[0])
     assert model.n_features_selected_ == result.support.size
@@ -57,16 +63,20 @@ def test_predictions_and_score_of_two_classes(binary):
     assert_array_equal(model.predict(sp.csr_array(X)), model.predict(X))
 
 
-def test_the_other_class_can_be_the_positive_one(binary):
+@bounds
+def test_the_other_class_can_be_the_positive_one(binary, bound):
     """The decision still speaks for classes_[1], the measure is that of pos_label."""
     X, y = binary
-    model = MeasureSVC(budget=5, C=2.0, pos_label="no").fit(X, y)
-    result = solve(X, signs(y, "no"), measure="f1", budget=5, C=2.0, intercept_scaling=1.0)
+    settings = {"bound": bound, "budget": 5, "C": 2.0}
+    model = MeasureSVC(pos_label="no", **settings).fit(X, y)
+    result = solve(X, signs(y, "no"), measure="f1", intercept_scaling=1.0, **settings)
     assert_array_equal(model.classes_, ["no", "yes"])
     assert_array_equal(model.coef_, [-result.w])
-    assert_array_equal(model.intercept_, [-result.intercept])
+    bias = -model.intercept_[0]
+    if bound == "paper":
+        assert bias == result.intercept
     predicted = model.predict(X)
-    assert_array_equal(predicted, np.where(X @ result.w + result.intercept > 0, "no", "yes"))
+    assert_array_equal(predicted, np.where(X @ result.w + bias > 0, "no", "yes"))
     assert model.score(X, y) == pytest.approx(f1_score(y, predicted, pos_label="no"))
     assert roc_auc_score(y == "yes", model.decision_function(X)) > 0.9
     assert model.certify(X, y).primal == pytest.approx(result.primal)
@@ -193,10 +203,11 @@ def test_at_most_k_features(binary, k):
     assert model.budget_ == k
     assert model.transform(X).shape == (80, model.n_features_selected_)
     assert_array_equal(model.support_, np.flatnonzero(model.coef_[0]))
-    half = 0.5 * (model.coef_[0] @ model.coef_[0] + model.intercept_[0] ** 2)
+    half = 0.5 * (model.coef_[0] @ model.coef_[0] + model._biases[0] ** 2)
     risk = (model.primal_[0] - half) / 2.0
-    measure = model.measure_
-    assert risk == pytest.approx(measure.risk(signs(y, "yes"), model.decision_function(X)))
+    scores = X @ model.coef_[0] + model._biases[0]
+    priced = np.where(y == "yes", 1.0, model.price_[0]) * scores
+    assert risk == pytest.approx(model.measure_.risk(signs(y, "yes"), priced))
     assert_allclose(model.l0_gap_, 1 - model.dual_ / model.primal_)
     assert model.certify(X, y).gap == pytest.approx(model.l0_gap_[0])
     model.set_params(n_features_to_select=None).fit(X, y)
@@ -252,20 +263,20 @@ def test_warm_start_begins_anew_on_other_problems(binary, starts, change):
     assert starts == [None, None, None]
 
 
-@pytest.mark.parametrize("change", ["labels", "measure", "rows"])
+@pytest.mark.parametrize("change", ["labels", "measure", "bound", "rows"])
 def test_warm_start_takes_weights_but_no_cuts_of_other_labels(binary, starts, change):
-    """Weights are a start for any problem; a cut is one of the same labels and measure only."""
+    """Weights are a start for any problem; a cut is one of the same labels and bound only."""
     X, y = binary
     settings = {"budget": 3, "C": 2.0, "tol": 0.01}
     model = MeasureSVC(warm_start=True, **settings).fit(X, y)
-    before = np.append(model.coef_[0], model.intercept_)
+    before = np.append(model.coef_[0], model._biases)
     if change == "labels":
         y = np.roll(y, 1)
     elif change == "rows":
         X, y = X[:70], y[:70]
     else:
-        settings["measure"] = "jaccard"
-        model.set_params(measure="jaccard")
+        settings |= {"measure": "jaccard"} if change == "measure" else {"bound": "paper"}
+        model.set_params(**settings)
     model.fit(X, y)
     assert_array_equal(starts[1].columns, np.flatnonzero(before))
     assert_array_equal(starts[1].w, before[before != 0])
@@ -296,14 +307,50 @@ def test_stopping_early_warns_with_the_gap(binary):
 
 def test_an_empty_model_warns_with_the_smallest_useful_C(binary):
     X, y = binary
-    with pytest.warns(UserWarning, match="class 'yes': the model has no features at C=1e-06") as w:
-        model = MeasureSVC(C=1e-6).fit(X, y)
+    with pytest.warns(UserWarning, match="class 'yes': the model has no features: at C=1e-06") as w:
+        model = MeasureSVC(C=1e-6, pos_label="yes").fit(X, y)
     assert model.n_features_selected_ == 0
     assert w[0].filename == __file__
-    smallest = float(str(w[0].message).split("at least ")[1].rstrip("."))
-    assert MeasureSVC(C=1.2 * smallest).fit(X, y).n_features_selected_ > 0
-    with pytest.warns(UserWarning, match="no larger C"):
-        MeasureSVC().fit(np.zeros((80, 2)), y)
+    # What is printed works as it stands.
+    smallest = float(str(w[0].message).split("at least ")[1].split(",")[0])
+    assert MeasureSVC(C=smallest, pos_label="yes").fit(X, y).n_features_selected_ > 0
+    with pytest.warns(UserWarning, match="No larger C changes that: select features with Budget"):
+        MeasureSVC(pos_label="yes").fit(np.zeros((80, 2)), y)
+
+
+def overlapping():
+    """Rare positives that overlap with the rest: the paper's bound is least at w = 0."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(800, 3))
+    return X, X[:, 0] + X[:, 1] + rng.normal(size=800) > 3.0
+
+
+@pytest.mark.parametrize(
+    ("settings", "remedy"),
+    [
+        ({"bound": "paper"}, "use bound='tight' with an intercept"),
+        ({"price": 1.0}, "lower price, or leave it at 'auto'"),
+    ],
+    ids=str,
+)
+def test_an_empty_bound_is_said_to_be_one(settings, remedy):
+    X, y = overlapping()
+    with pytest.warns(UserWarning, match="the bound is empty here, not that the columns are") as w:
+        model = MeasureSVC("f1", **settings).fit(X, y)
+    assert model.n_features_selected_ == 0
+    assert f"No larger C changes that: {remedy}" in str(w[0].message)
+    assert MeasureSVC("f1").fit(X, y).n_features_selected_ > 0
+
+
+def test_columns_out_of_scale_are_named():
+    X, y = overlapping()
+    X[:, 2] *= 1e4
+    with pytest.warns(
+        UserWarning, match=r"size by 1.*e\+04 times.*1 \(.*0 \(.*against 2 \(.*Scale"
+    ):
+        MeasureSVC("f1").fit(X, y)
+    # Nobody selects what is excluded.
+    MeasureSVC("f1", excluded_features=[2]).fit(X, y)
 
 
 def test_an_empty_hard_budget_warns_to_allow_more():
@@ -311,8 +358,9 @@ def test_an_empty_hard_budget_warns_to_allow_more():
     y = np.arange(200) % 8 == 0
     noise = 20.0 * np.random.default_rng(0).normal(size=200)
     X = np.column_stack([y + noise, y - noise])
-    with pytest.warns(UserWarning, match="no features at C=1; nothing better.*allow more"):
-        model = MeasureSVC(n_features_to_select=1, C=1.0, fit_intercept=False).fit(X, y)
+    settings = {"bound": "paper", "C": 1.0, "fit_intercept": False}
+    with pytest.warns(UserWarning, match="no features: nothing better.*Allow more"):
+        model = MeasureSVC(n_features_to_select=1, **settings).fit(X, y)
     assert model.status_ == [Status.EMPTY_CHOICE]
     assert model.n_features_selected_ == 0
 
@@ -405,19 +453,55 @@ def test_both_solvers(binary):
     assert_array_equal(layered.fit(X, y).coef_, coef)
 
 
-def test_certify_from_the_attributes(binary):
+@bounds
+def test_certify_from_the_attributes(binary, bound):
     """Whoever has the fitted numbers can call ``certify`` without the estimator."""
     X, y = binary
-    model = MeasureSVC(budget=3, C=2.0).fit(X, y)
-    result = solve(X, signs(y, "yes"), measure="f1", budget=3, C=2.0, intercept_scaling=1.0)
-    arguments = {"measure": model.measure_, "budget": model.budget_, "C": 2.0}
+    model = MeasureSVC(bound=bound, budget=3, C=2.0).fit(X, y)
+    arguments = {"bound": bound, "budget": 3, "C": 2.0, "intercept_scaling": 1.0}
+    result = solve(X, signs(y, "yes"), measure="f1", **arguments)
     check = certify(
         X,
         signs(y, "yes"),
         model.coef_[0],
         result.dual_point,
-        intercept=model.intercept_[0],
-        intercept_scaling=1.0,
+        # With the tight bound the decision is shifted, and the certificate is of the model as it
+        # was trained.
+        intercept=model.intercept_[0] if bound == "paper" else result.intercept,
+        measure=model.measure_,
+        price=model.price_[0],
         **arguments,
     )
     assert check == model.certify(X, y)
+
+
+@pytest.mark.parametrize("measure", ["f1", "jaccard", "mcc", "gmean", "accuracy"])
+@pytest.mark.parametrize("pos_label", ["yes", "no"])
+def test_the_threshold_is_almost_the_best_for_the_measure(binary, measure, pos_label):
+    """It is the nearest to the trained one of those within a share 3 / U of the best score."""
+    X, y = binary
+    y = np.where(np.random.default_rng(1).random(80) < 0.2, np.roll(y, 7), y)
+    model = MeasureSVC(measure, budget=2, C=2.0, tol=0.1, pos_label=pos_label).fit(X, y)
+    decision = model.decision_function(X)
+    assert len(np.unique(decision)) == 80
+    labels, sign = signs(y, pos_label), 1.0 if pos_label == "yes" else -1.0
+    scores = sign * (decision - model.intercept_[0])
+    trained, taken = -model._biases[0], -sign * model.intercept_[0]
+
+    def score(threshold):
+        return 1.0 - model.measure_.loss(labels, np.where(scores > threshold, 1.0, -1.0))
+
+    ordered = np.sort(scores)
+    middles = 0.5 * (ordered[1:] + ordered[:-1])
+    enough = max(map(score, middles)) * (1.0 - 3.0 / model.measure_.unit(labels))
+    good = [middle for middle in middles if score(middle) >= enough]
+    nearest = min(good, key=lambda middle: abs(middle - trained))
+    assert taken == pytest.approx(trained if score(trained) >= enough else nearest)
+
+
+@pytest.mark.parametrize("settings", [{"bound": "paper"}, {"fit_intercept": False}], ids=str)
+def test_the_threshold_stays_where_there_is_none_to_choose(binary, settings):
+    X, y = binary
+    for measure in ("f1", "accuracy"):
+        model = MeasureSVC(measure, budget=3, C=2.0, **settings).fit(X, y)
+        assert_array_equal(model.intercept_, model._biases)

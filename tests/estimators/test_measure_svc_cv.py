@@ -25,6 +25,7 @@ from sklearn.preprocessing import StandardScaler
 
 from scoresieve import MeasureSVC, MeasureSVCCV
 from scoresieve.estimators.selection.choice import choose
+from scoresieve.measures import get_measure
 from tests.helpers import solve_path
 
 GRID = {"budgets": [3, 1, 8], "Cs": [5.0, 0.5], "cv": 3, "tol": 0.2}
@@ -56,7 +57,10 @@ def test_scores_are_those_of_paths_that_never_saw_the_part(binary, fitted):
             arguments = {"measure": "f1", "C": C, "tol": 0.2, "intercept_scaling": 1.0}
             path = solve_path(X[train], signs[train], [1, 3, 8], **arguments)
             for budget, result in zip([1, 3, 8], path, strict=True):
-                decision = X[test] @ result.w + result.intercept
+                # The threshold of the rows that it was fitted on.
+                scores = X[train] @ result.w
+                threshold = get_measure("f1").threshold(signs[train], scores, -result.intercept)
+                decision = X[test] @ result.w - threshold
                 score = f1_score(signs[test], np.where(decision > 0, 1.0, -1.0))
                 expected[budget, C, split] = score, result.support.size
     results, scores = fitted.cv_results_, split_scores(fitted)
@@ -303,8 +307,9 @@ def test_scorers_get_the_weights(binary):
 
 def test_fits_that_stop_early_are_summed_up_in_one_warning(binary):
     X, y = binary
+    model = MeasureSVCCV(budgets=[1, 3], Cs=[1.0, 50.0], cv=2, tol=1e-6, max_iter=2)
     with pytest.warns(ConvergenceWarning) as caught:
-        MeasureSVCCV(budgets=[1, 3], Cs=[1.0, 50.0], cv=2, tol=1e-6, max_iter=2).fit(X, y)
+        model.set_params(pos_label="yes").fit(X, y)
     messages = [str(each.message) for each in caught]
     assert len(messages) == 2  # the other one is about the final model
     assert messages[0].startswith(
@@ -433,3 +438,13 @@ def test_leave_one_out_is_possible_where_the_score_is(binary):
     assert set(split_scores(model)[0]) <= {0.0, 1.0}
     scored = MeasureSVCCV("f1", scoring="accuracy", **plain).fit(X, y)
     assert scored.n_splits_ == 20
+
+
+@pytest.mark.parametrize("form", [{"bound": "paper"}, {"price": 0.3}], ids=str)
+@pytest.mark.parametrize("sizes", ["budgets", "n_features_to_select"])
+def test_the_bound_and_the_price_are_those_of_every_fit(binary, form, sizes):
+    X, y = binary
+    model = MeasureSVCCV(**{sizes: [2, 3]}, Cs=[2.0], cv=2, tol=0.2, **form).fit(X, y)
+    assert_array_equal(model.price_, [form.get("price", 1.0)])
+    assert model.estimator_.get_params() | form == model.estimator_.get_params()
+    assert model.certify(X, y).gap == pytest.approx(model.gap_[0], abs=1e-9)

@@ -11,7 +11,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import f1_score
 
-from scoresieve import Status
+from scoresieve import MeasureSVC, Status
 from scoresieve.estimators.path import budget_path
 from scoresieve.losses import Huber
 from tests.helpers import solve_path
@@ -214,7 +214,7 @@ def test_sparse_input_and_no_features(binary):
 def test_early_stops_are_told_once(binary):
     X, y = binary
     with pytest.warns(ConvergenceWarning, match="2 of 2 fits stopped before tol=1e-09") as caught:
-        path = budget_path(X, y, [2, 5], tol=1e-9, max_iter=2)
+        path = budget_path(X, y, [2, 5], pos_label="yes", tol=1e-9, max_iter=2)
     assert len(caught) == 1
     assert "budget 5: gap" in str(caught[0].message)
     assert path.status == (Status.MAX_ITER,) * 2
@@ -253,3 +253,16 @@ def test_errors_name_the_arguments_of_the_path(binary):
         budget_path(X, y, [2], always_features=[1], excluded_features=[1, 2])
     with pytest.raises(ValueError, match="excluded_features holds all 20 columns"):
         budget_path(X, y, [2], excluded_features=range(20))
+
+
+def test_the_bound_and_the_price_are_those_of_every_budget(binary):
+    X, y = binary
+    for form, price in (({"bound": "paper"}, 1.0), ({"price": 0.3}, 0.3)):
+        path = budget_path(X, y, [2, 5], measure="f1", C=2.0, **form)
+        assert [result.price for result in path.results] == [price, price]
+        for budget, result in zip([2, 5], path.results, strict=True):
+            model = MeasureSVC("f1", budget=budget, C=2.0, **form).fit(X, y)
+            assert max(model.dual_[0], result.dual) <= min(model.primal_[0], result.primal)
+    found = budget_path(X, y, [2, 5], measure="f1", C=2.0)
+    largest = MeasureSVC("f1", budget=5, C=2.0).fit(X, y)
+    assert found.results[1].price == largest.price_[0]

@@ -9,7 +9,7 @@ from numpy.testing import assert_array_equal
 from sklearn.exceptions import DataConversionWarning
 
 from scoresieve import MeasureSVC
-from scoresieve.estimators.targets import read_targets, same_labels
+from scoresieve.estimators.targets import LARGER, read_targets, same_labels
 
 
 @pytest.mark.parametrize(
@@ -56,3 +56,23 @@ def test_equal_labels():
     assert not same_labels(sp.csr_matrix(Y), sp.csr_matrix(1 - Y))
     assert not same_labels(sp.csr_matrix(Y), Y)
     assert not same_labels(Y[0], Y)
+
+
+@pytest.mark.parametrize(("y", "positive"), [(["b", "a", "b", "b"], "a"), (["b", "a", "a"], "b")])
+def test_the_rarer_of_two_texts_is_positive_and_that_is_said(y, positive):
+    with pytest.warns(
+        UserWarning, match=f"'{positive}', the label of 1 of {len(y)} rows"
+    ) as caught:
+        targets, _ = read_targets(np.array(y))
+    assert targets.classes[targets.positive] == positive
+    assert len(caught) == 1
+
+
+@pytest.mark.parametrize("y", [["b", "a", "b"], [0, 1, 0], [True, False, False]])
+def test_nothing_is_said_where_the_positive_class_is_known(y, recwarn):
+    labels = np.array(y)
+    given = labels[0] if labels.dtype.kind == "U" else None
+    targets, _ = read_targets(labels, given)
+    assert targets.positive == 1
+    assert read_targets(labels, LARGER)[0].positive == 1
+    assert not recwarn.list

@@ -11,7 +11,16 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from scoresieve.measures import Contingency, FBeta, Jaccard, PrecisionUnderRecallFloor, get_measure
+from scoresieve.measures import (
+    Contingency,
+    FBeta,
+    GeometricMean,
+    Jaccard,
+    Matthews,
+    PrecisionUnderRecallFloor,
+    RecallUnderPrecisionFloor,
+    get_measure,
+)
 from scoresieve.measures.contingency import SearchedMeasure
 
 DETERMINISTIC = settings(derandomize=True, deadline=None, database=None, max_examples=40)
@@ -58,6 +67,21 @@ def one_minus_recall(tp, fp, P, N):
     return 1 - tp / P
 
 
+def above_floor(floor):
+    def loss(tp, fp, P, N):
+        precision = 1 - one_minus_precision(tp, fp, P, N)
+        return np.where(precision >= floor, one_minus_recall(tp, fp, P, N), 1.0)
+
+    return loss
+
+
+def one_minus_correlation(tp, fp, P, N):
+    # By the four cells of the table, halved to lie in [0, 1].
+    fn, tn = P - tp, N - fp
+    bottom = (tp + fp) * P * (tn + fn) * N
+    return (1 - (tp * tn - fp * fn) / np.sqrt(np.maximum(bottom, 1)) * (bottom > 0)) / 2
+
+
 def at_k(factor, relation):
     def admissible(tp, fp, P, N):
         k = factor if isinstance(factor, int) else max(1, int(np.floor(factor * P)))
@@ -91,6 +115,12 @@ MEASURES = {
     "precision@recall>=0.7": Definition(under_floor(0.7)),
     "precision@recall>=1": Definition(under_floor(1.0)),
     "precision@recall>=0.001": Definition(under_floor(0.001)),
+    "recall@precision>=0.7": Definition(above_floor(0.7)),
+    "recall@precision>=0.5": Definition(above_floor(0.5)),
+    "recall@precision>=1": Definition(above_floor(1.0)),
+    "recall@precision>=0.001": Definition(above_floor(0.001)),
+    "mcc": Definition(one_minus_correlation),
+    "gmean": Definition(lambda *counts: 1 - counted(g_mean)(*counts)),
     "prbep": Definition(one_minus_recall, at_k(1.0, np.equal)),
 }
 for spelling, factor in {"1": 1, "2": 2, "p": 1.0, "p/2": 0.5, "2p": 2.0, "3p/2": 1.5}.items():
@@ -279,9 +309,22 @@ def floor_function(floor):
     return function
 
 
+def other_floor_function(floor):
+    def function(tp, fp, fn, tn):
+        return np.where(tp / np.maximum(tp + fp, 1) >= floor, tp / (tp + fn), 0.0)
+
+    return function
+
+
+def halved_correlation(tp, fp, fn, tn):
+    return 1 - one_minus_correlation(tp, fp, tp + fn, tn + fp)
+
+
 LARGE = [(FBeta(beta), f_beta_function(beta)) for beta in (0.05, 0.3, 0.9, 1.0, 1.7, 6.0)]
 LARGE += [(Jaccard(), lambda tp, fp, fn, tn: tp / (tp + fn + fp))]
 LARGE += [(PrecisionUnderRecallFloor(f), floor_function(f)) for f in (0.05, 0.5, 0.93)]
+LARGE += [(RecallUnderPrecisionFloor(f), other_floor_function(f)) for f in (0.05, 0.5, 0.93)]
+LARGE += [(GeometricMean(), g_mean), (Matthews(), halved_correlation)]
 
 
 @pytest.mark.parametrize(("measure", "function"), LARGE, ids=[m.name for m, _ in LARGE])

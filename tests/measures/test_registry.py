@@ -16,10 +16,13 @@ from scoresieve.measures import (
     AveragePrecision,
     BalancedAccuracy,
     FBeta,
+    GeometricMean,
     Jaccard,
+    Matthews,
     PrecisionAtK,
     PrecisionUnderRecallFloor,
     RecallAtK,
+    RecallUnderPrecisionFloor,
     get_measure,
     known_names,
 )
@@ -42,6 +45,10 @@ NAMED = {
     "rec@7": RecallAtK(k=np.int64(7)),
     "precision@recall>=0.8": PrecisionUnderRecallFloor(floor=0.8),
     "precision@recall>=1": PrecisionUnderRecallFloor(floor=1),
+    "recall@precision>=0.9": RecallUnderPrecisionFloor(floor=0.9),
+    "recall@precision>=1": RecallUnderPrecisionFloor(floor=1),
+    "mcc": Matthews(),
+    "gmean": GeometricMean(),
 }
 
 
@@ -65,8 +72,9 @@ def test_measures_of_different_settings_differ():
 def test_names_keep_every_digit(beta):
     assert get_measure(FBeta(beta).name) == FBeta(beta)
     if beta <= 1:
-        measure = PrecisionUnderRecallFloor(beta)
-        assert get_measure(measure.name) == measure
+        for kind in (PrecisionUnderRecallFloor, RecallUnderPrecisionFloor):
+            measure = kind(beta)
+            assert get_measure(measure.name) == measure
 
 
 @pytest.mark.parametrize(
@@ -79,6 +87,8 @@ def test_names_keep_every_digit(beta):
         ("Prec@2P", "prec@2p"),
         ("rec@2p/4", "rec@p/2"),
         ("precision@recall >= 0.80", "precision@recall>=0.8"),
+        ("Recall@Precision >= 0.90", "recall@precision>=0.9"),
+        ("MCC", "mcc"),
     ],
 )
 def test_other_spellings(spelling, name):
@@ -107,8 +117,10 @@ def test_beta_is_checked(beta):
 
 @pytest.mark.parametrize("floor", [0.0, -0.5, 1.01, np.nan])
 def test_floor_is_checked(floor):
-    with pytest.raises(ValueError, match="floor must be"):
+    with pytest.raises(ValueError, match=r"floor must be a recall in \(0, 1\], got"):
         PrecisionUnderRecallFloor(floor=floor)
+    with pytest.raises(ValueError, match=r"floor must be a precision in \(0, 1\], got"):
+        RecallUnderPrecisionFloor(floor=floor)
 
 
 @pytest.mark.parametrize("k", [0, -3, True, 2.0, "", "0p", "p/0", "2", "pp", "-p", None, "p/2/2"])

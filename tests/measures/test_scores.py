@@ -21,6 +21,12 @@ def recall_floor_08(y, y_pred):
     return metrics.precision_score(y, y_pred, zero_division=0)
 
 
+def precision_floor_07(y, y_pred):
+    if metrics.precision_score(y, y_pred, zero_division=0) < 0.7:
+        return 0.0
+    return metrics.recall_score(y, y_pred)
+
+
 OF_LABELS = {
     "accuracy": metrics.accuracy_score,
     "balanced_accuracy": metrics.balanced_accuracy_score,
@@ -29,6 +35,10 @@ OF_LABELS = {
     "f0.5": lambda y, p: metrics.fbeta_score(y, p, beta=0.5, zero_division=0),
     "jaccard": lambda y, p: metrics.jaccard_score(y, p, zero_division=0),
     "precision@recall>=0.8": recall_floor_08,
+    "recall@precision>=0.7": precision_floor_07,
+    "gmean": lambda y, p: np.sqrt(
+        metrics.recall_score(y, p) * metrics.recall_score(y, p, pos_label=-1)
+    ),
 }
 OF_SCORES = {
     "roc_auc": metrics.roc_auc_score,
@@ -55,6 +65,17 @@ def test_score_of_labels_is_scikit_learns(name, problem):
     assert measure.score(y, scores) == pytest.approx(expected, abs=1e-12)
     if not (name.startswith("precision") and not np.any(y_pred > 0)):
         assert 1 - measure.loss(y, y_pred) == pytest.approx(expected, abs=1e-12)
+
+
+@DETERMINISTIC
+@given(problem=problems())
+def test_the_correlation_is_scikit_learns_and_its_loss_lies_between_0_and_1(problem):
+    y, scores = problem
+    y_pred = np.where(scores > 0, 1.0, -1.0)
+    expected = metrics.matthews_corrcoef(y, y_pred)
+    measure = get_measure("mcc")
+    assert measure.score(y, scores) == pytest.approx(expected, abs=1e-12)
+    assert measure.loss(y, y_pred) == pytest.approx((1 - expected) / 2, abs=1e-12)
 
 
 @pytest.mark.parametrize("name", OF_SCORES)

@@ -241,7 +241,7 @@ def test_fewer_prototypes(bags, binary):
 
 def test_a_model_without_instances_warns_and_decides_by_its_intercept(bags, binary):
     with pytest.warns(UserWarning, match="class 'telling': the model has no features") as caught:
-        model = BagMeasureSVC(budget=2, sigma=1.5, C=1e-6).fit(bags, binary)
+        model = BagMeasureSVC(budget=2, sigma=1.5, C=1e-6, pos_label="telling").fit(bags, binary)
     assert [each.filename for each in caught] == [__file__]
     assert model.n_instances_selected_ == 0
     assert model.key_instances_ == []

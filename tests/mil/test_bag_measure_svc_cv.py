@@ -194,7 +194,7 @@ def test_progress_is_a_line_for_each_path(bags, binary, capsys):
 def test_one_warning_for_open_gaps(bags, binary):
     model = BagMeasureSVCCV(sigmas=[1.5], budgets=[2], Cs=[500.0], cv=2, max_iter=2, tol=1e-4)
     with pytest.warns(ConvergenceWarning) as caught:
-        model.fit(bags, binary)
+        model.set_params(pos_label="telling").fit(bags, binary)
     of_search, of_model = [str(each.message) for each in caught]
     assert of_search.startswith("2 of the 2 fits of the cross-validation stopped before tol=0.0001")
     assert "at C=500" in of_search

@@ -51,6 +51,7 @@ def check(entry, solver="bundle"):
         X,
         y,
         measure=entry["measure"],
+        bound="paper",
         budget=entry.get("budget", X.shape[1]),
         C=entry["C"],
         # (primal - dual) / primal <= g / (1 + g) is primal <= (1 + g) dual.

@@ -79,9 +79,9 @@ def test_optima_equal_the_enumeration_of_all_labellings(data, brute, columns):
     X, y = data(11, n_samples=6, noise=2.0)
     n_units = make_problem(X, y, measure="f1", budget=1, C=2.0, **columns).norm.n_units
     budgets = [n_units, 2, 1]
-    cuts, losses, sets = brute.enumerated(X, y, "f1", **columns)
     path = solve_path(X, y, budgets, measure="f1", C=2.0, tol=1e-5, **columns)
     for budget, result in zip(budgets, path, strict=True):
+        cuts, losses, sets = brute.enumerated(X, y, "f1", price=result.price, **columns)
         expected, _ = brute.optimum(cuts, losses, 2.0, budget, **sets)
         assert result.dual <= expected * (1 + 1e-7)
         assert result.primal >= expected * (1 - 1e-7)
@@ -140,7 +140,7 @@ def test_a_start_within_the_tolerance_needs_one_round_or_seldom_two(data, certif
     Not all cuts are handed over, and the master is solved to a third of the tolerance, so that one
     round is the rule and not a promise.
     """
-    arguments = {"measure": "f1", "C": 0.02, "intercept_scaling": 1.0}
+    arguments = {"measure": "f1", "price": 1.0, "C": 0.02, "intercept_scaling": 1.0}
     rounds = []
     for seed, budget in itertools.product(range(6), [80, 40, 20, 10]):
         X, y = data(seed, n_samples=100, n_features=200, n_informative=5, noise=0.3)
@@ -171,7 +171,7 @@ def test_columns_left_out_come_back(wide, certified, monkeypatch):
     X, y = wide
     monkeypatch.setattr(rounds, "UNITS_PER_BUDGET", 1)
     monkeypatch.setattr(rounds, "MORE_UNITS", 0)
-    arguments = {"measure": "f1", "C": 0.02, "intercept_scaling": 1.0}
+    arguments = {"measure": "f1", "price": 1.0, "C": 0.02, "intercept_scaling": 1.0}
     path = solve_path(X, y, [5, 80], tol=1e-3, **arguments)
     assert path[0].history[0].n_working <= 6
     assert path[0].history[-1].n_working > 6

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
@@ -9,7 +11,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scoresieve.losses import Squared
 from scoresieve.measures import get_measure
 from scoresieve.risks import LossRisk, MeasureRisk
-from scoresieve.solvers.problem import make_problem, make_problems
+from scoresieve.solvers.problem import FIRST_PRICE, PriceIs, make_problem, make_problems
 
 X = np.arange(20.0).reshape(4, 5)
 y = (0, 1, 1, 0)
@@ -167,3 +169,67 @@ def test_whole_weights_repeat_rows_where_the_measure_takes_none():
     weighted = make({"measure": "accuracy"}, sample_weight=[2.0, 1.0, 0.0, 1.0])
     assert weighted.design.n_samples == 4
     assert_array_equal(weighted.risk.weights, [2.0, 1.0, 0.0, 1.0])
+
+
+class TestBoundAndPrice:
+    @pytest.mark.parametrize("bound", ["loose", None, 1, "Paper"])
+    def test_a_bound_that_there_is_not(self, bound):
+        with pytest.raises(ValueError, match=r"bound must be 'tight' or 'paper'; got ") as caught:
+            make({"measure": "f1"}, bound=bound)
+        assert repr(bound) in str(caught.value)
+
+    @pytest.mark.parametrize("price", ["cheap", "1", ""])
+    def test_a_price_that_is_a_text(self, price):
+        message = f"price must be 'auto' or a positive number; got {price!r}"
+        with pytest.raises(ValueError, match=message):
+            make({"measure": "f1"}, price=price)
+
+    @pytest.mark.parametrize("price", [0.0, -1.0, np.nan, np.inf, None, [0.5], True])
+    def test_a_price_that_is_no_positive_number(self, price):
+        with pytest.raises(ValueError, match="price must be a positive finite number; got"):
+            make({"measure": "f1"}, price=price)
+
+    @pytest.mark.parametrize(
+        ("kind", "reason"),
+        [
+            (
+                {"loss": "hinge"},
+                "of the loss 'hinge'; give class weights as sample_weight instead",
+            ),
+            ({"measure": "f1", "bound": "paper"}, "of bound='paper', which is 1"),
+            ({"measure": "roc_auc"}, "of 'roc_auc', which ranks and raises no alarms"),
+            ({"measure": "average_precision"}, "of 'average_precision', which ranks"),
+            ({"measure": "prbep"}, "of 'prbep' without an intercept, which is 1"),
+            ({"measure": "prec@2"}, "of 'prec@2' without an intercept, which is 1"),
+        ],
+        ids=str,
+    )
+    def test_a_price_where_there_is_none(self, kind, reason):
+        """The message names the argument and its value, says why, and what to do."""
+        message = rf"price=0\.5 is not that {reason}.*; leave price='auto'"
+        with pytest.raises(ValueError, match=message):
+            make(kind, price=0.5)
+        assert make(kind).C == make(kind, price=1.0).C == 1.0
+
+    @pytest.mark.parametrize("kind", [{"measure": "prbep"}, {"measure": "f1"}], ids=str)
+    def test_with_an_intercept_measures_of_labellings_take_any(self, kind):
+        problem = make(kind, price=np.float32(0.5), intercept_scaling=1.0)
+        assert problem.risk.price == 0.5
+        assert isinstance(problem.risk.price, float)
+
+    def test_arguments_hold_the_bound_and_a_price_makes_the_risk_again(self):
+        for bound in ("tight", "paper"):
+            first = make({"measure": "f1"}, bound=bound, price=1.0, intercept_scaling=1.0)
+            assert first.arguments()["bound"] == bound
+            again = make_problem(X, y, price=first.risk.price, **first.arguments())
+            assert again.risk.is_tight == first.risk.is_tight == (bound == "tight")
+        assert make({"loss": "hinge"}).arguments()["bound"] == "tight"
+
+    def test_a_found_price_can_be_opened_again(self):
+        problem = make({"measure": "f1"})
+        assert problem.price_is is PriceIs.OPEN
+        assert problem.risk.price == FIRST_PRICE
+        found = replace(problem, price_is=PriceIs.FOUND)
+        assert found.reopened().price_is is PriceIs.OPEN
+        given = make({"measure": "f1"}, price=0.2)
+        assert given.reopened() is given

@@ -45,8 +45,10 @@ def objective_by_sums(brute, X, y, c, result, measure, budget, C, **sets):
         risk = pairs.sum() / c[y < 0].sum()
     else:
         P, N = c[y > 0].sum(), c[y < 0].sum()
-        costs = np.where(y > 0, 0.5, 0.5 * P / N) if measure == "balanced_accuracy" else 1.0
-        risk = c @ np.maximum(0.0, costs - y * scores)
+        # The class-weighted hinge.
+        cost = 0.5 if measure == "balanced_accuracy" else 1.0
+        price = P / N if measure == "balanced_accuracy" else 1.0
+        risk = c * np.where(y > 0, 1.0, price) @ np.maximum(0.0, cost - y * scores)
     return 0.5 * brute.norm_squared(result.w, budget, **sets) + C * risk
 
 
@@ -115,9 +117,9 @@ def test_the_optimum_is_that_of_all_labellings(data, brute, measure):
     c = np.array([1.0, 2.0, 1.0, 0.0, 2.0])
     rows = np.repeat(np.arange(5), c.astype(int))
     assert np.unique(y[rows]).size == 2
-    cuts, losses, sets = brute.enumerated(X[rows], y[rows], measure)
-    expected, _ = brute.optimum(cuts, losses, 0.8, 2, **sets)
     result = solve(X, y, measure=measure, budget=2, C=0.8, tol=1e-6, sample_weight=c)
+    cuts, losses, sets = brute.enumerated(X[rows], y[rows], measure, price=result.price)
+    expected, _ = brute.optimum(cuts, losses, 0.8, 2, **sets)
     assert result.dual <= expected * (1 + 1e-7)
     assert result.primal == pytest.approx(expected, rel=2e-6)
 
@@ -237,17 +239,15 @@ def test_rankings_are_refused_with_other_weights(weighted):
 
 @pytest.mark.parametrize("measure", NO_SUMS)
 @pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
-def test_measures_that_are_no_sums_repeat_rows(weighted, measure, form):
+def test_measures_that_are_no_sums_repeat_rows(weighted, certified, measure, form):
     """The same bits, because it is the same problem: weights are nothing but repetitions there."""
     X, y, c, rows = weighted(9)
     arguments = {"measure": measure, "budget": 3, "C": 2.0, "intercept_scaling": 1.0}
     one = solve(form(X), y, sample_weight=c.tolist(), **arguments)
     two = solve(form(X[rows]), y[rows], **arguments)
     assert_array_equal(one.w, two.w)
-    assert (one.primal, one.dual) == (two.primal, two.dual)
-    check = certify(
-        X, y, one.w, one.dual_point, intercept=one.intercept, sample_weight=c, **arguments
-    )
+    assert (one.primal, one.dual, one.price) == (two.primal, two.dual, two.price)
+    check = certified(X, y, one, sample_weight=c, **arguments)
     assert check.gap == pytest.approx(one.gap, abs=1e-9)
 
 

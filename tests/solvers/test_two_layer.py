@@ -29,7 +29,7 @@ def test_gap_is_certified_for_every_measure(data, certified, measure):
 def test_optimum_equals_the_enumeration_of_all_labellings(data, brute, measure, columns):
     X, y = data(21, n_samples=6, noise=2.0)
     result = solve(X, y, measure=measure, budget=2, C=2.0, tol=1e-5, solver="two_layer", **columns)
-    cuts, losses, sets = brute.enumerated(X, y, measure, **columns)
+    cuts, losses, sets = brute.enumerated(X, y, measure, price=result.price, **columns)
     expected, _ = brute.optimum(cuts, losses, 2.0, 2, **sets)
     assert result.dual <= expected * (1 + 1e-7)
     assert result.primal >= expected * (1 - 1e-7)

@@ -23,6 +23,7 @@ STUDIES = (
     "quality.mil_cv",
     "quality.mil_defaults",
     "quality.mil_image",
+    "quality.top_k_bounds",
 )
 WITHOUT_DATA = ("speed.master", "speed.oracles")
 

@@ -20,12 +20,12 @@ from scoresieve._checks import check_positive, check_X
 from scoresieve._user_warnings import warn_user
 from scoresieve.design import as_design
 from scoresieve.estimators.budget_model import X_OPTIONS
-from scoresieve.estimators.decision import linear_scores, top_threshold
+from scoresieve.estimators.decision import linear_scores
 from scoresieve.estimators.linear_model import LinearModelMixin
 from scoresieve.estimators.persistence.fields import fields_of
 from scoresieve.estimators.persistence.saving import PersistenceMixin
 from scoresieve.estimators.selector import SparseSelectorMixin
-from scoresieve.estimators.targets import Targets, read_targets
+from scoresieve.estimators.targets import LARGER, Targets, read_targets
 from scoresieve.measures import get_measure
 from scoresieve.risks import DualPoint
 from scoresieve.solvers.limits import Status
@@ -145,7 +145,7 @@ class Baseline(
     def fit(self, X: Any, y: Any) -> Any:
         """Select features and fit one linear model for each class; X and y as for MeasureSVC."""
         X, y = validate_data(self, X, y, multi_output=True, accept_large_sparse=True, **X_OPTIONS)
-        targets, y = read_targets(y, getattr(self, "pos_label", None))
+        targets, y = read_targets(y, getattr(self, "pos_label", LARGER))
         check_X(as_design(X))
         if self.max_time is not None:
             check_positive(self.max_time, "max_time")
@@ -222,10 +222,9 @@ class MeasureBaseline(Baseline):
         super()._store(X, labels, targets, fits)
 
     def _threshold(self, X: Any, y: FloatArray, fit: BinaryFit) -> float:
-        k = self.measure_.n_alarms(y)
-        if k is None:
+        if self.measure_.n_alarms(y) is None:
             return fit.intercept
-        return -top_threshold(linear_scores(X, fit.w[np.newaxis]).ravel(), k)
+        return -self.measure_.threshold(y, linear_scores(X, fit.w[np.newaxis]).ravel())
 
 
 def _warn_about(fit: BinaryFit, name: str) -> None:

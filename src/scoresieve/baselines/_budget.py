@@ -58,6 +58,7 @@ class BudgetBaseline(MeasureBaseline):
         scaling = check_positive(self.intercept_scaling, "intercept_scaling")
         return {
             "measure": get_measure(self.measure),
+            "bound": "paper",
             "intercept_scaling": scaling if self.fit_intercept else 0.0,
             **budget_arguments(self._budget(n_features), None),
         }

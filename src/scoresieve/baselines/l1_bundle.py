@@ -90,7 +90,9 @@ n_iter_, status_, history_, measure_
         with one_blas_thread():
             # The constant column is one like the others, and B = 1 is the l1 norm of all of them.
             design = as_design(X, constant=constant)
-            problem = make_problem(design, y, measure=self.measure, budget=1, C=check_C(self.C))
+            problem = make_problem(
+                design, y, measure=self.measure, bound="paper", budget=1, C=check_C(self.C)
+            )
             tracker = Tracker(limits, problem.risk.no_dual_point())
             bundle, status = run_l1_bundle(problem, tracker)
             problem = replace(problem, constant=constant)

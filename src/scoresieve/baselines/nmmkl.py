@@ -99,6 +99,7 @@ status_
             X,
             [y],
             measure="accuracy",
+            bound="paper",
             C=check_C(self.C),
             intercept_scaling=scaling if self.fit_intercept else 0.0,
             **budget_arguments(self.budget, None),

@@ -7,26 +7,24 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import reduce
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import validate_data
 
 from scoresieve._arrays import FloatArray
 from scoresieve._checks import check_count, check_positive
-from scoresieve._user_warnings import warn_user
-from scoresieve.estimators.decision import top_threshold
 from scoresieve.estimators.linear_model import LinearModelMixin
+from scoresieve.estimators.messages import warn_about, warn_of_scales
 from scoresieve.estimators.persistence.fields import fields_of
 from scoresieve.estimators.progress import CallbackMixin, FitTasks, Reporter, with_callbacks
-from scoresieve.estimators.targets import Targets, read_targets, same_labels
+from scoresieve.estimators.targets import LARGER, Targets, read_targets, same_labels
 from scoresieve.losses import Loss, get_loss, known_losses
 from scoresieve.risks import DualPoint, MeasureRisk
 from scoresieve.solvers.hard_budget.search import solve_hard_budget
-from scoresieve.solvers.limits import Limits, Status
+from scoresieve.solvers.limits import Limits
 from scoresieve.solvers.problem import Problem, make_problems
 from scoresieve.solvers.result import SolveResult
 from scoresieve.solvers.solve import solve_problem
@@ -62,6 +60,11 @@ def problem_arguments(
     return {
         "measure": getattr(estimator, "measure", None),
         "loss": loss_for(estimator.loss, task) if hasattr(estimator, "loss") else None,
+        **{
+            name: getattr(estimator, name)
+            for name in ("bound", "price")
+            if hasattr(estimator, name)
+        },
         **budget_arguments(estimator.budget, estimator.n_features_to_select),
         "C": estimator.C,
         "intercept_scaling": scaling,
@@ -171,36 +174,6 @@ def solve_reported(
     return result
 
 
-def warn_about(result: SolveResult, title: str, C: float, tol: float) -> None:
-    """Tell the user of a fit that stopped early and of a model without features.
-
-    Parameters
-    ----------
-    title : str
-        What was fitted: "class 'rare'".
-    """
-    if not result.status.reached_tolerance:
-        warn_user(
-            f"{title}: the certified gap is {result.gap:.3g} and tol={tol:g}. "
-            f"{result.status.value} Columns of similar size and a smaller C also help.",
-            ConvergenceWarning,
-        )
-    elif result.support.size == 0:
-        warn_user(f"{title}: the model has no features at C={C:g}; {_remedy(result)}")
-
-
-def _remedy(result: SolveResult) -> str:
-    """What to change for a model with features."""
-    smallest_C = result.smallest_C
-    if result.status is Status.EMPTY_CHOICE:
-        return "nothing better was found with so few; allow more."
-    if smallest_C is None:
-        return "raise C."
-    if np.isinf(smallest_C):
-        return "no larger C changes that: no column tells the classes apart."
-    return f"raise C to at least {smallest_C:.3g}."
-
-
 def warm_start(
     problem: Problem, w: FloatArray, intercept: float, dual_point: DualPoint | None
 ) -> WarmStart:
@@ -220,7 +193,7 @@ class BudgetClassifierMixin(LinearModelMixin, CallbackMixin):
     ``measure`` if it is for one, and as far as they mean anything for it.
     """
 
-    _fields = fields_of(
+    _fields: ClassVar = fields_of(
         *("n_features_in_", "feature_names_in_", "_targets", "_arguments", "support_", "coef_"),
         *("intercept_", "_biases", "supports_", "primal_", "dual_", "gap_", "l0_gap_", "n_iter_"),
         *("status_", "history_", "_warm_y", "_warm_weights", "_dual_points"),
@@ -241,14 +214,13 @@ class BudgetClassifierMixin(LinearModelMixin, CallbackMixin):
             ``"roc_auc"``; whole ones, by repeated rows, for the other measures.
         """
         X, y = validate_data(self, X, y, multi_output=True, accept_large_sparse=True, **X_OPTIONS)
-        targets, y = read_targets(y, getattr(self, "pos_label", None))
+        has_positive = hasattr(self, "pos_label")
+        targets, y = read_targets(y, self.pos_label if has_positive else LARGER)
         check_multi_class_support(self.multi_class_support)
-        problems = make_problems(
-            X,
-            targets.labels(y),
-            sample_weight=sample_weight,
-            **problem_arguments(self, getattr(self, "feature_names_in_", None)),
-        )
+        names = getattr(self, "feature_names_in_", None)
+        arguments = problem_arguments(self, names)
+        problems = make_problems(X, targets.labels(y), sample_weight=sample_weight, **arguments)
+        warn_of_scales(X, names, arguments["excluded_features"])
         titles = [f"class {targets.name(problem)}" for problem in range(targets.n_problems)]
         limits = Limits(self.tol, self.max_iter, self.max_time)
         reporters: list[Reporter | None] = [None] * len(problems)
@@ -267,8 +239,8 @@ class BudgetClassifierMixin(LinearModelMixin, CallbackMixin):
             )
             for problem, reporter, start in zip(problems, reporters, warm, strict=True)
         )
-        for title, result in zip(titles, results, strict=True):
-            warn_about(result, title, self.C, self.tol)
+        for problem, title, result in zip(problems, titles, results, strict=True):
+            warn_about(problem, result, title, self.tol)
         self._store(problems, targets, results)
         self._warm_y = y.copy() if self.warm_start else None
         weighted = self.warm_start and sample_weight is not None
@@ -299,6 +271,7 @@ class BudgetClassifierMixin(LinearModelMixin, CallbackMixin):
             and same_labels(self._warm_y, y)
             and _same_weights(self._warm_weights, sample_weight)
             and self._kind() == problems[0].risk.kind
+            and self._arguments["bound"] == problems[0].arguments()["bound"]
         )
         points = self._dual_points if has_same_cuts else [None] * len(problems)
         parts = zip(problems, self._coefficients(), self._biases, points, strict=True)
@@ -315,6 +288,8 @@ class BudgetClassifierMixin(LinearModelMixin, CallbackMixin):
         self.support_ = reduce(combine, self.supports_)
         for name in ("primal", "dual", "gap", "l0_gap", "n_iter"):
             setattr(self, f"{name}_", np.array([getattr(result, name) for result in results]))
+        if isinstance(problems[0].risk, MeasureRisk):
+            self.price_ = np.array([result.price for result in results])
         self.status_ = [result.status for result in results]
         self.history_ = [result.history for result in results]
         pairs = zip(problems, results, strict=True)
@@ -352,10 +327,10 @@ def check_multi_class_support(name: Any) -> None:
 
 
 def _shifted(problem: Problem, result: SolveResult) -> float:
-    """The intercept, or minus the threshold of a measure of the highest scores."""
+    """The intercept, or minus the threshold that the measure asks for on the training rows."""
     risk = problem.risk
-    k = risk.measure.n_alarms(risk.y) if isinstance(risk, MeasureRisk) else None
-    if k is None:
+    if not isinstance(risk, MeasureRisk):
         return result.intercept
     scores = problem.design.scores(result.w[result.support], result.support)
-    return -top_threshold(scores, k, risk.weights)
+    is_free = risk.is_tight and problem.constant > 0
+    return -risk.threshold(scores, -result.intercept, is_free=is_free)

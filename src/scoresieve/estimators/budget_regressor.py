@@ -18,9 +18,9 @@ from scoresieve.estimators.budget_model import (
     problem_arguments,
     solve_reported,
     warm_start,
-    warn_about,
 )
 from scoresieve.estimators.decision import linear_scores
+from scoresieve.estimators.messages import warn_about, warn_of_scales
 from scoresieve.estimators.persistence.fields import FIELDS_OF_ONE_PROBLEM
 from scoresieve.estimators.persistence.saving import PersistenceMixin
 from scoresieve.estimators.progress import CallbackMixin, FitTasks, with_callbacks
@@ -142,6 +142,7 @@ max_iter, max_time, verbose
         names = getattr(self, "feature_names_in_", None)
         arguments = problem_arguments(self, names, task="regression")
         (problem,) = make_problems(X, [y], sample_weight=sample_weight, **arguments)
+        warn_of_scales(X, names, arguments["excluded_features"])
         problem, offset = centred(problem) if self.fit_intercept else (problem, 0.0)
         warm = None
         if self.warm_start and getattr(self, "coef_", np.zeros(0)).size == self.n_features_in_:
@@ -154,7 +155,7 @@ max_iter, max_time, verbose
             hard=self.n_features_to_select is not None,
             warm=warm,
         )
-        warn_about(result, "regression", problem.C, self.tol)
+        warn_about(problem, result, "regression", self.tol)
         self._store(offset, problem, result)
         tasks.end()
         return self

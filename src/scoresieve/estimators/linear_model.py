@@ -37,6 +37,7 @@ class LinearModelMixin(LabelTagsMixin):
     classes_: Array
     measure_: Measure
     n_iter_: IntArray
+    price_: FloatArray
     _targets: Targets
     _arguments: ProblemArguments
     _biases: FloatArray
@@ -48,7 +49,10 @@ class LinearModelMixin(LabelTagsMixin):
 
     def _arguments_of(self, problem: int, sample_weight: ArrayLike | None) -> ProblemArguments:
         """All of one of the problems but X and y."""
-        return {**self._arguments, "sample_weight": sample_weight}
+        arguments: ProblemArguments = {**self._arguments, "sample_weight": sample_weight}
+        if hasattr(self, "price_"):
+            arguments["price"] = float(self.price_[problem])
+        return arguments
 
     def _coefficients(self) -> FloatArray:
         """The weights of each problem, where a positive score speaks for the positive class."""

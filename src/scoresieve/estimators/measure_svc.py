@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from scoresieve.estimators.budget_model import BudgetClassifierMixin
 from scoresieve.estimators.export import LinearExportMixin
+from scoresieve.estimators.persistence.fields import fields_of
 from scoresieve.estimators.persistence.saving import PersistenceMixin
 from scoresieve.estimators.selector import SparseSelectorMixin
 from scoresieve.measures import Measure
@@ -26,7 +27,8 @@ class MeasureSVC(
 ):
     """``min_w 1/2 ||w||_B^2 + C R(X w)``: a sparse linear model for the measure you report.
 
-    R is the risk of the measure, a convex bound of its loss, and ``||.||_B`` the budget norm, which
+    R is the risk of the measure, a convex bound of its loss with prices for alarms that follow the
+    measure, and ``||.||_B`` the budget norm, which
     lets about B features in. Every fit comes with a certified distance to the optimum.
 
     Conventions
@@ -38,22 +40,32 @@ class MeasureSVC(
     * ``predict`` is ``decision_function > 0`` for two classes and for indicator matrices, and the
       class of the largest decision otherwise. For measures of the k highest scores the decision is
       shifted so that k of the training examples are above 0, for rankings as many as are positive.
+      For other measures the intercept stays as it was trained if the score of the P positives in
+      training is within a share 3 / P of what the best threshold gives; else it is moved as far as
+      that needs. With ``bound="paper"`` or without an intercept nothing is moved.
     * Identical inputs give identical bits, for every ``n_jobs``.
 
     Parameters
     ----------
     measure : str or Measure, default="f1"
         What to optimise: ``"f1"``, ``"prec@100"``, ``"rec@2p"``, ``"prbep"``, ``"roc_auc"``, ...
+    bound : {"tight", "paper"}, default="tight"
+        ``"tight"`` bounds the measure with prices, and measures of the k highest scores with the
+        intercept as threshold. ``"paper"`` is the paper's bound, whose price is 1.
+    price : float or "auto", default="auto"
+        What a false alarm costs in the score of a labelling, a missed positive costing 1.
+        ``"auto"`` is the measure's own exchange rate where the model works, found with models of
+        parts of the rows.
     budget : int, optional
         B. The model has more non-zero weights than that, usually two to five times as many. By
         default ``n_features_to_select``, or else 50, or all features if there are fewer.
     n_features_to_select : int, optional
         k: a model with at most k features (or groups) for each class, besides ``always_features``.
         ``l0_gap_`` bounds how far it is from the best model of that size.
-    C : float, default=30.0
-        Weight of the risk. For F1 on text 3 to 100 is the useful range; the default is within a
-        point of the best C for most classes of four text sets, see ``studies/RESULTS.md``.
-        Accuracy sums the risk over all rows, not over the positives, and wants a smaller C.
+    C : float, default=3.0
+        Weight of the risk. On text 1 to 30 is the useful range: the rarer the positives the
+        smaller, see ``studies/RESULTS.md``. Accuracy sums the risk over all rows, not over the
+        positives, and wants a smaller C. The paper's bound wants a larger one, 10 to 100.
     fit_intercept : bool, default=True
     intercept_scaling : float, default=1.0
         Value of the constant column whose weight is the intercept; the larger, the less the
@@ -65,7 +77,8 @@ class MeasureSVC(
         Columns that enter together, by equal numbers or as lists of numbers or names. The budget
         counts groups.
     pos_label : object, optional
-        The positive one of two classes; ``classes_[1]`` by default.
+        The positive one of two classes. By default ``classes_[1]`` for numbers; of two texts the
+        rarer one, with a warning.
     multi_class_support : {"union", "intersection"}, default="union"
         How the features of several classes become ``support_``.
     solver : {"bundle", "two_layer"}, default="bundle"
@@ -106,6 +119,8 @@ class MeasureSVC(
         With ``n_features_to_select`` the same gap, to the best possible model with k features; NaN
         without.
     n_iter_ : ndarray of int of shape (n_problems,)
+    price_ : ndarray of shape (n_problems,)
+        The price of a false alarm that was used.
     status_ : list of Status
         Why each fit stopped; the value is a sentence.
     history_ : list of list of Progress
@@ -128,9 +143,11 @@ class MeasureSVC(
 
     measure: str | Measure = "f1"
     _: KW_ONLY
+    bound: str = "tight"
+    price: str | float = "auto"
     budget: int | None = None
     n_features_to_select: int | None = None
-    C: float = 30.0
+    C: float = 3.0
     fit_intercept: bool = True
     intercept_scaling: float = 1.0
     always_features: ArrayLike | None = None
@@ -145,3 +162,5 @@ class MeasureSVC(
     n_jobs: int | None = None
     warm_start: bool = False
     verbose: int = 0
+
+    _fields: ClassVar = BudgetClassifierMixin._fields | fields_of("price_")

@@ -80,8 +80,8 @@ class MeasureSVCCV(
         ``"best"`` takes the highest mean score, of equal ones that with the fewest features, then
         the smallest C. ``"1se"`` takes the smallest B (or k) whose mean score, with the C that is
         best for it, is within one standard error of the highest.
-    measure, fit_intercept, intercept_scaling, always_features, excluded_features, \
-feature_groups, pos_label, multi_class_support, solver, tol, max_iter
+    measure, bound, price, fit_intercept, intercept_scaling, always_features, \
+excluded_features, feature_groups, pos_label, multi_class_support, solver, tol, max_iter
         As for :class:`MeasureSVC`.
     max_time : float, optional
         Seconds for each class: for a path of all budgets, and for each fit that is not part of one.
@@ -109,7 +109,7 @@ feature_groups, pos_label, multi_class_support, solver, tol, max_iter
     --------
     >>> import numpy as np
     >>> from scoresieve import MeasureSVCCV
-    >>> X = np.random.default_rng(0).normal(size=(120, 20))
+    >>> X = np.random.default_rng(0).normal(size=(200, 20))
     >>> y = np.where(X[:, 3] + X[:, 7] > 1.0, "rare", "common")
     >>> model = MeasureSVCCV(
     ...     "f1", n_features_to_select=[1, 2, 4], Cs=[1.0, 10.0], cv=3, pos_label="rare"
@@ -122,6 +122,8 @@ feature_groups, pos_label, multi_class_support, solver, tol, max_iter
 
     measure: str | Measure = "f1"
     _: KW_ONLY
+    bound: str = "tight"
+    price: str | float = "auto"
     budgets: ArrayLike | None = None
     n_features_to_select: ArrayLike | None = None
     Cs: int | ArrayLike = (1.0, 10.0, 100.0)

@@ -17,7 +17,7 @@ from scoresieve._checks import check_positive
 from scoresieve._user_warnings import warn_user
 from scoresieve.estimators.budget_model import column_numbers, group_numbers
 from scoresieve.estimators.budget_regressor import centred
-from scoresieve.estimators.targets import Targets, read_targets
+from scoresieve.estimators.targets import LARGER, Targets, read_targets
 from scoresieve.losses import Loss, get_loss
 from scoresieve.measures import Measure
 from scoresieve.solvers.limits import Limits, Progress, Status
@@ -27,7 +27,7 @@ from scoresieve.solvers.result import SolveResult
 from scoresieve.solvers.solve import default_tol
 
 #: The C of a path unless the user says otherwise: those of MeasureSVC and BudgetClassifier.
-MEASURE_C, LOSS_C = 30.0, 1.0
+MEASURE_C, LOSS_C = 3.0, 1.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,6 +87,8 @@ def budget_path(
     *,
     measure: str | Measure | None = None,
     loss: str | Loss | None = None,
+    bound: str = "tight",
+    price: str | float = "auto",
     C: float | None = None,
     fit_intercept: bool = True,
     intercept_scaling: float = 1.0,
@@ -114,8 +116,10 @@ def budget_path(
         As for :class:`MeasureSVC`; ``"f1"`` if neither a measure nor a loss is given.
     loss : str or Loss, optional
         As for :class:`BudgetClassifier` or :class:`BudgetRegressor`, whose conventions hold.
+    bound, price
+        As for :class:`MeasureSVC`; each budget has its own price.
     C : float, optional
-        30 for a measure and 1 for a loss by default, as for these.
+        3 for a measure and 1 for a loss by default, as for these.
     fit_intercept : bool
         Whether there is an intercept: the weight of a constant column that is always in.
     intercept_scaling : float
@@ -173,7 +177,9 @@ def budget_path(
             "Leave pos_label=None."
         )
     if not is_regression:
-        targets, y = read_two_classes(y, pos_label)
+        # To a loss both classes are alike.
+        is_alike = pos_label is None and loss is not None
+        targets, y = read_two_classes(y, LARGER if is_alike else pos_label)
         y, pos_label = next(targets.labels(y)), targets.classes[targets.positive]
     budgets = check_budgets(budgets)
     scaling = check_positive(intercept_scaling, "intercept_scaling") if fit_intercept else 0.0
@@ -182,6 +188,8 @@ def budget_path(
         y,
         measure=measure,
         loss=loss,
+        bound=bound,
+        price=price,
         budget=max(budgets),
         C=(MEASURE_C if loss is None else LOSS_C) if C is None else C,
         intercept_scaling=scaling,

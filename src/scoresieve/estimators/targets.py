@@ -12,6 +12,10 @@ from sklearn.utils import column_or_1d
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 
 from scoresieve._arrays import Array, FloatArray
+from scoresieve._user_warnings import warn_user
+
+#: The positive class is the larger label, whatever it is.
+LARGER = object()
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,7 +99,8 @@ def read_targets(y: Any, pos_label: Any = None) -> tuple[Targets, Any]:
     y : ndarray or sparse matrix
         As ``validate_data(..., multi_output=True)`` returns it.
     pos_label : object, optional
-        The positive one of two classes; the larger one by default.
+        The positive one of two classes. By default the larger one of numbers and, with a warning,
+        the rarer one of texts; ``LARGER`` for models to which both classes are alike.
     """
     if not sp.issparse(y) and y.ndim == 2 and y.shape[1] == 1:
         y = column_or_1d(y, warn=True)
@@ -117,7 +122,7 @@ def read_targets(y: Any, pos_label: Any = None) -> tuple[Targets, Any]:
     if classes.size > 2:
         _refuse_pos_label(pos_label, f"{classes.size} classes")
         return Targets("multiclass", classes, 0, y.dtype), y
-    return Targets("binary", classes, _place_of(pos_label, classes), y.dtype), y
+    return Targets("binary", classes, _place_of(pos_label, classes, y), y.dtype), y
 
 
 def same_labels(first: Any, second: Any) -> bool:
@@ -128,9 +133,11 @@ def same_labels(first: Any, second: Any) -> bool:
     return np.array_equal(first, second)
 
 
-def _place_of(pos_label: Any, classes: Array) -> int:
-    if pos_label is None:
+def _place_of(pos_label: Any, classes: Array, y: Array) -> int:
+    if pos_label is LARGER or (pos_label is None and not isinstance(classes[1], str)):
         return 1
+    if pos_label is None:
+        return _rarer(classes, y)
     places = [place for place, label in enumerate(classes) if label == pos_label]
     if not places:
         raise ValueError(
@@ -140,8 +147,19 @@ def _place_of(pos_label: Any, classes: Array) -> int:
     return places[0]
 
 
+def _rarer(classes: Array, y: Array) -> int:
+    """The class with fewer examples, of equal ones the larger: texts have no order that says."""
+    counts = [np.count_nonzero(y == label) for label in classes]
+    place = 0 if counts[0] < counts[1] else 1
+    warn_user(
+        f"pos_label is not given: {str(classes[place])!r}, the label of {counts[place]} of "
+        f"{sum(counts)} rows, is taken as the positive class. Pass pos_label to choose."
+    )
+    return place
+
+
 def _refuse_pos_label(pos_label: Any, what: str) -> None:
-    if pos_label is not None:
+    if pos_label is not None and pos_label is not LARGER:
         raise ValueError(
             f"pos_label={pos_label!r} needs two classes; y has {what}, each of which is the "
             "positive class of one problem. Leave pos_label=None."

@@ -9,10 +9,16 @@ from scoresieve.measures._base import Cut, Measure, get_measure, known_names
 from scoresieve.measures.average_precision import AveragePrecision
 from scoresieve.measures.contingency import ContingencyMeasure
 from scoresieve.measures.decomposable import Accuracy, BalancedAccuracy
-from scoresieve.measures.fractional import FBeta, Jaccard, PrecisionUnderRecallFloor
+from scoresieve.measures.floors import (
+    FloorMeasure,
+    PrecisionUnderRecallFloor,
+    RecallUnderPrecisionFloor,
+)
+from scoresieve.measures.fractional import FBeta, Jaccard
+from scoresieve.measures.monotone import GeometricMean, Matthews
 from scoresieve.measures.ranking import ROCAUC, RankingMeasure
 from scoresieve.measures.scales import C_from_paper, C_from_svmperf
-from scoresieve.measures.top_k import PRBEP, PrecisionAtK, RecallAtK
+from scoresieve.measures.top_k import PRBEP, HighestScores, PrecisionAtK, RecallAtK, TopHits
 from scoresieve.measures.user_function import Contingency
 from scoresieve.measures.weighted import WeightedMeasure
 
@@ -28,12 +34,18 @@ __all__ = [
     "ContingencyMeasure",
     "Cut",
     "FBeta",
+    "FloorMeasure",
+    "GeometricMean",
+    "HighestScores",
     "Jaccard",
+    "Matthews",
     "Measure",
     "PrecisionAtK",
     "PrecisionUnderRecallFloor",
     "RankingMeasure",
     "RecallAtK",
+    "RecallUnderPrecisionFloor",
+    "TopHits",
     "WeightedMeasure",
     "get_measure",
     "known_names",

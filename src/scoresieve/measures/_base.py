@@ -31,6 +31,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from scoresieve._arrays import FloatArray
+from scoresieve.measures.thresholds import top_threshold
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,6 +110,41 @@ class Measure(ABC):
     @abstractmethod
     def cut_loss(self, y: FloatArray, delta: FloatArray) -> float:
         """``U * Delta`` recomputed from ``delta`` alone; ValueError if no labelling gives it."""
+
+    def tight(self, y: FloatArray, price: float) -> Measure:
+        """What takes the measure's place in the risk where the threshold is free: itself mostly.
+
+        At the right threshold its loss says how good a model is for the measure.
+        """
+        return self
+
+    def fixed_rate(self, y: FloatArray) -> float | None:
+        """The exchange rate, if it does not depend on the scores; 1 where it has no meaning."""
+        return 1.0
+
+    def exchange_rate(self, y: FloatArray, scores: FloatArray) -> float | None:
+        """``rho``: what a false alarm costs in missed positives at the best threshold.
+
+        None where that has no meaning.
+        """
+        return None
+
+    def threshold(self, y: FloatArray, scores: FloatArray, trained: float | None = None) -> float:
+        """The threshold at which the scores are best for the measure, or have its k above it.
+
+        Parameters
+        ----------
+        y, scores : ndarray of shape (n_samples,)
+        trained : float, optional
+            A threshold to stay near to.
+        """
+        k = self.n_alarms(y)
+        return (trained or 0.0) if k is None else top_threshold(scores, k, self.row_weights)
+
+    @property
+    def row_weights(self) -> FloatArray | None:
+        """The weights that the measure is bound to; see :meth:`weighted`."""
+        return None
 
     def n_alarms(self, y: FloatArray) -> float | None:
         """How many examples the measure is about: k at k, P for a ranking; None for those above 0.
@@ -207,6 +243,9 @@ def get_measure(name_or_measure: str | Measure) -> Measure:
     rec@100, rec@2p            :class:`RecallAtK`
     prbep                      :class:`PRBEP`
     precision@recall>=0.8      :class:`PrecisionUnderRecallFloor`
+    recall@precision>=0.9      :class:`RecallUnderPrecisionFloor`
+    mcc                        :class:`Matthews`, the correlation of two labellings
+    gmean                      :class:`GeometricMean` of the recalls of both classes
     roc_auc                    :class:`ROCAUC`
     average_precision          :class:`AveragePrecision`
     ========================== ======================================================

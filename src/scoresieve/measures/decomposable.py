@@ -11,7 +11,12 @@ from sklearn.metrics import accuracy_score, balanced_accuracy_score
 
 from scoresieve._arrays import FloatArray
 from scoresieve.measures._base import Cut, check_flips, named
-from scoresieve.measures.contingency import ContingencyMeasure, class_sizes, predicted_labels
+from scoresieve.measures.contingency import (
+    ContingencyMeasure,
+    as_name,
+    class_sizes,
+    predicted_labels,
+)
 from scoresieve.measures.weighted import WeightedMeasure
 
 
@@ -29,6 +34,11 @@ class SumOfErrors(WeightedMeasure, ContingencyMeasure):
     @abstractmethod
     def costs(self, total_positive: float, total_negative: float) -> tuple[float, float]:
         """Cost of a missed positive and of a false alarm of weight 1, in units of ``U * Delta``."""
+
+    def fixed_rate(self, y: FloatArray) -> float:
+        """The ratio of the two costs."""
+        miss, alarm = self.costs(*self.totals(y))
+        return alarm / miss
 
     def most_violated(self, y: FloatArray, scores: FloatArray) -> Cut:
         """Flip every example whose margin is below its cost, or else the best single one."""
@@ -61,6 +71,42 @@ class SumOfErrors(WeightedMeasure, ContingencyMeasure):
 
     def _costs_of_examples(self, y: FloatArray) -> FloatArray:
         return np.where(np.asarray(y) > 0, *self.costs(*self.totals(y)))
+
+
+@dataclass(frozen=True, eq=False)
+class PricedErrors(SumOfErrors):
+    """``U Delta = (P - a) + rate * b``: what stands in for a measure with a floor.
+
+    At the price ``rate`` its risk is the class-weighted hinge,
+    ``sum_pos (1 - s_i)_+ + rate sum_neg (1 + s_j)_+``.
+
+    Parameters
+    ----------
+    rate : float
+        What an alarm costs, a missed positive costing 1.
+    """
+
+    rate: float
+
+    @property
+    def name(self) -> str:
+        """The text "errors@" and the rate; it is no measure to ask for by name."""
+        return f"errors@{as_name(self.rate)}"
+
+    def costs(self, total_positive: float, total_negative: float) -> tuple[float, float]:
+        """1 and the rate."""
+        return 1.0, self.rate
+
+    def table_loss(
+        self, n_true_positive: Any, n_false_positive: Any, n_positive: int, n_negative: int
+    ) -> FloatArray:
+        """``((P - a) + rate * b) / P``; above 1 where there are many alarms."""
+        a, b = np.asarray(n_true_positive, dtype=float), np.asarray(n_false_positive, dtype=float)
+        return (n_positive - a + self.rate * b) / n_positive
+
+    def score(self, y: FloatArray, scores: FloatArray) -> float:
+        """``1 - Delta`` of the predictions ``scores > 0``."""
+        return 1.0 - self._labelling_loss(y, np.asarray(scores) > 0)
 
 
 @named("accuracy", "hamming")

@@ -1,4 +1,4 @@
-"""Measures that are a fraction of counts: F-beta, Jaccard, precision under a recall floor.
+"""Measures that are a fraction of counts: F-beta and Jaccard.
 
 For these the loss is concave in the false alarms b when the true positives a are fixed. So the
 (b+1)-th highest negative, with score ``-q``, is raised exactly when its gain exceeds its price:
@@ -11,13 +11,12 @@ the intervals that hold it gives the best b for all a at once, in O(P + N) after
 
 from __future__ import annotations
 
-import math
 from abc import abstractmethod
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.metrics import fbeta_score, jaccard_score, precision_score, recall_score
+from sklearn.metrics import fbeta_score, jaccard_score
 
 from scoresieve._arrays import FloatArray
 from scoresieve.measures._base import NUMBER, named
@@ -131,6 +130,10 @@ class FBeta(FractionalMeasure):
         weight = self.beta**2
         return (b + weight * (n_positive - a)) / (a + b + weight * n_positive)
 
+    def rate_at(self, a: int, b: int, n_positive: int, n_negative: int) -> float:
+        """``a / (b + beta^2 P)``, which is F / (2 - F) for beta = 1."""
+        return a / (b + self.beta**2 * n_positive)
+
     def score(self, y: FloatArray, scores: FloatArray) -> float:
         """``fbeta_score`` of scikit-learn for the predictions ``scores > 0``."""
         return float(fbeta_score(y, predicted_labels(scores), beta=self.beta, zero_division=0.0))
@@ -165,6 +168,10 @@ class Jaccard(FractionalMeasure):
         a, b = np.asarray(n_true_positive, dtype=float), np.asarray(n_false_positive, dtype=float)
         return (n_positive - a + b) / (n_positive + b)
 
+    def rate_at(self, a: int, b: int, n_positive: int, n_negative: int) -> float:
+        """``a / (b + P)``."""
+        return a / (b + n_positive)
+
     def score(self, y: FloatArray, scores: FloatArray) -> float:
         """``jaccard_score`` of scikit-learn for the predictions ``scores > 0``."""
         return float(jaccard_score(y, predicted_labels(scores), zero_division=0.0))
@@ -178,82 +185,3 @@ class Jaccard(FractionalMeasure):
         # U a [1 / (P + b) - 1 / (P + b + 1)] > price, with U = P.
         union = n_positive + n_alarms
         return prices * union * (union + 1.0) / n_positive, np.full(union.shape, np.inf)
-
-
-@named("precision@recall>=<floor>", pattern=rf"precision@recall>=({NUMBER})", read=float)
-@dataclass(frozen=True)
-class PrecisionUnderRecallFloor(FractionalMeasure):
-    """``Delta = b / (a + b)`` if ``a / P >= floor``, else 1: precision, given enough recall.
-
-    Conventions
-    -----------
-    The score is the precision of the predictions ``scores > 0`` if their recall reaches the floor
-    and 0 otherwise.
-
-    Parameters
-    ----------
-    floor : float
-        The recall to reach, in (0, 1].
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> y = np.array([1.0, 1.0, -1.0, -1.0])
-    >>> measure = PrecisionUnderRecallFloor(floor=0.8)
-    >>> measure.loss(y, np.array([1.0, 1.0, 1.0, -1.0]))
-    0.3333333333333333
-    >>> measure.loss(y, np.array([1.0, -1.0, -1.0, -1.0]))
-    1.0
-    """
-
-    floor: float
-
-    def __post_init__(self) -> None:
-        floor = float(self.floor)
-        if not 0 < floor <= 1:
-            raise ValueError(f"floor must be a recall in (0, 1], got {self.floor!r}.")
-        object.__setattr__(self, "floor", floor)
-
-    @property
-    def name(self) -> str:
-        """The text "precision@recall>=" and the floor."""
-        return f"precision@recall>={as_name(self.floor)}"
-
-    def least_true_positive(self, n_positive: int) -> int:
-        """The smallest a with ``a / P >= floor``, as the division is rounded."""
-        least = math.ceil(self.floor * n_positive)
-        while (least - 1) / n_positive >= self.floor:
-            least -= 1
-        while least / n_positive < self.floor:
-            least += 1
-        return least
-
-    def table_loss(
-        self, n_true_positive: Any, n_false_positive: Any, n_positive: int, n_negative: int
-    ) -> FloatArray:
-        """``b / (a + b)`` where a reaches the floor, 1 elsewhere."""
-        a, b = np.asarray(n_true_positive, dtype=float), np.asarray(n_false_positive, dtype=float)
-        reached = a >= self.least_true_positive(n_positive)
-        return np.where(reached, b / np.maximum(a + b, 1.0), 1.0)
-
-    def score(self, y: FloatArray, scores: FloatArray) -> float:
-        """Precision of the predictions ``scores > 0``, or 0 if their recall is below the floor."""
-        y_pred = predicted_labels(scores)
-        if recall_score(y, y_pred) < self.floor:
-            return 0.0
-        return float(precision_score(y, y_pred, zero_division=0.0))
-
-    def _lowest_alarm(self, n_positive: int) -> float:
-        return -n_positive / (self.least_true_positive(n_positive) + 1.0)
-
-    def _paying_interval(
-        self, prices: FloatArray, n_alarms: FloatArray, n_positive: int
-    ) -> tuple[FloatArray, FloatArray]:
-        return interval_of_ratio(prices, n_alarms, float(n_positive))
-
-    def _candidates(self, classes: OrderedClasses) -> tuple[IndexArray, IndexArray]:
-        least = self.least_true_positive(classes.n_positive)
-        n_alarms = np.maximum(self._best_alarms(classes), 1)
-        # Below the floor the loss is 1 whatever b is: only alarms with a positive score pay.
-        n_alarms[:least] = classes.n_negative_above_zero
-        return np.arange(classes.n_positive + 1), n_alarms

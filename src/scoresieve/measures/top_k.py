@@ -1,12 +1,15 @@
 """Measures of the k examples with the highest scores: Prec@k, Rec@k and the break-even point.
 
-The labellings that compete are restricted by the number of examples they label +1:
+In the paper the labellings that compete are restricted by the number of examples they label +1:
 
     Prec@k: a + b >= k        Rec@k: a + b <= k        PRBEP: a + b = P
+
+Where an intercept serves as the threshold, :class:`TopHits` bounds all three without that.
 """
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,8 +17,9 @@ import numpy as np
 
 from scoresieve._arrays import BoolArray, FloatArray
 from scoresieve.measures._at_k import K_PATTERN, AtK, expected_true_positives, read_k
-from scoresieve.measures._base import named
+from scoresieve.measures._base import Cut, check_flips, named
 from scoresieve.measures.contingency import (
+    ContingencyMeasure,
     IndexArray,
     OrderedClasses,
     SearchedMeasure,
@@ -24,9 +28,92 @@ from scoresieve.measures.contingency import (
 from scoresieve.measures.fractional import FractionalMeasure, interval_of_ratio
 
 
+@dataclass(frozen=True)
+class TopHits(ContingencyMeasure):
+    """``U Delta = max(k - a, b) - max(k - P, 0)``: misses among the k highest, at any threshold.
+
+    If a + b <= k, the k highest scores hold at least a positives, so that at most k - a of them are
+    misses; if a + b >= k, at most b are. Both are equal to the misses at a + b = k. For k above P
+    the k - P misses that nobody can avoid are taken off. The maximum of two functions that each
+    separate over the examples makes the risk one of two hinge sums:
+
+        R(s) = max{ sum_pos (1 - s_i)_+ + sum_neg (s_j)_+  +  k - P - (k - P)_+ ,
+                    sum_pos (-s_i)_+  + sum_neg (1 + s_j)_+  -  (k - P)_+ }
+
+    in O(n), without a sort, for every k from 1 to n. The score is the share of hits that the k
+    highest scores have of those they could have.
+
+    Parameters
+    ----------
+    k : int
+        At least 1.
+    """
+
+    k: int
+
+    @property
+    def name(self) -> str:
+        """The text "hits@" and k; it is no measure to ask for by name."""
+        return f"hits@{self.k}"
+
+    def unit(self, y: FloatArray) -> float:
+        """``min(k, P)``, the most hits that there can be."""
+        return float(min(self.k, class_sizes(y)[0]))
+
+    def table_loss(
+        self, n_true_positive: Any, n_false_positive: Any, n_positive: int, n_negative: int
+    ) -> FloatArray:
+        """``(max(k - a, b) - max(k - P, 0)) / min(k, P)``; above 1 where there are more alarms."""
+        a, b = np.asarray(n_true_positive, dtype=float), np.asarray(n_false_positive, dtype=float)
+        misses = np.maximum(self.k - a, b) - max(self.k - n_positive, 0)
+        return misses / min(self.k, n_positive)
+
+    def n_alarms(self, y: FloatArray) -> int:
+        """``k`` examples."""
+        return self.k
+
+    def score(self, y: FloatArray, scores: FloatArray) -> float:
+        """Expected number of positives among the k highest scores, divided by min(k, P)."""
+        return expected_true_positives(y, scores, self.k) / self.unit(y)
+
+    def most_violated(self, y: FloatArray, scores: FloatArray) -> Cut:
+        """The better of flipping for misses, and of flipping for alarms."""
+        positive, margins = y > 0, y * scores
+        unavoidable = max(self.k - int(np.count_nonzero(positive)), 0)
+        cuts = []
+        for bars, constant in ((positive, self.k - np.count_nonzero(positive)), (~positive, 0)):
+            # Whoever counts is flipped below a margin of 1, all others below 0.
+            flipped = margins < bars
+            loss = float(constant - unavoidable + np.count_nonzero(flipped & bars))
+            cuts.append(Cut(np.where(flipped, y, 0.0), loss))
+        return max(cuts, key=lambda cut: cut.value(scores))
+
+    def cut_loss(self, y: FloatArray, delta: FloatArray) -> float:
+        """``max(k - a, b) - max(k - P, 0)`` of the labelling; ValueError if it is none."""
+        delta, (n_positive, _) = check_flips(delta, y), class_sizes(y)
+        a, b = n_positive - np.count_nonzero(delta > 0), np.count_nonzero(delta < 0)
+        return float(max(self.k - a, b) - max(self.k - n_positive, 0))
+
+
+class HighestScores(ContingencyMeasure):
+    """A measure of as many highest scores as ``n_alarms`` says."""
+
+    @abstractmethod
+    def n_alarms(self, y: FloatArray) -> int:
+        """``k``, a number of examples."""
+
+    def tight(self, y: FloatArray, price: float) -> TopHits:
+        """Hits among the k highest scores."""
+        return TopHits(self.n_alarms(y))
+
+    def fixed_rate(self, y: FloatArray) -> float:
+        """1: at the right threshold a miss more is an alarm more."""
+        return 1.0
+
+
 @named("prec@<k>", pattern=f"prec@{K_PATTERN}", read=read_k)
 @dataclass(frozen=True)
-class PrecisionAtK(AtK, FractionalMeasure):
+class PrecisionAtK(AtK, HighestScores, FractionalMeasure):
     """``Delta = 1 - a / (a + b)`` over labellings with ``a + b >= k``: precision at k.
 
     Conventions
@@ -98,7 +185,7 @@ class _RecallSearch(SearchedMeasure):
 
 @named("rec@<k>", pattern=f"rec@{K_PATTERN}", read=read_k)
 @dataclass(frozen=True)
-class RecallAtK(AtK, _RecallSearch):
+class RecallAtK(AtK, HighestScores, _RecallSearch):
     """``Delta = 1 - a / P`` over labellings with ``a + b <= k``: recall at k.
 
     Conventions
@@ -135,7 +222,7 @@ class RecallAtK(AtK, _RecallSearch):
 
 @named("prbep")
 @dataclass(frozen=True)
-class PRBEP(_RecallSearch):
+class PRBEP(HighestScores, _RecallSearch):
     """``Delta = 1 - a / P`` over labellings with ``a + b = P``: precision/recall break-even point.
 
     Conventions

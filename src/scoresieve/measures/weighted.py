@@ -7,7 +7,7 @@ positives and of the negatives. Whole weights give the measure of the data with 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 import numpy as np
@@ -41,16 +41,27 @@ class WeightedMeasure(Measure):
         if self.weights is not None:
             object.__setattr__(self, "weights", check_weights(self.weights))
 
+    def _settings(self) -> tuple[Any, ...]:
+        return tuple(getattr(self, each.name) for each in fields(self) if each.name != "weights")
+
     def __eq__(self, other: object) -> bool:
         if type(self) is not type(other):
             return False
         assert isinstance(other, WeightedMeasure)
+        if self._settings() != other._settings():
+            return False
         if self.weights is None or other.weights is None:
             return self.weights is other.weights
         return np.array_equal(self.weights, other.weights)
 
     def __hash__(self) -> int:
-        return hash((type(self), None if self.weights is None else self.weights.tobytes()))
+        weights = None if self.weights is None else self.weights.tobytes()
+        return hash((type(self), self._settings(), weights))
+
+    @property
+    def row_weights(self) -> FloatArray | None:
+        """The weights."""
+        return self.weights
 
     def weighted(self, sample_weight: ArrayLike) -> Measure:
         """The measure with these weights; ValueError if it has some already."""

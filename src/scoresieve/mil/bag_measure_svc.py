@@ -42,7 +42,8 @@ class BagMeasureSVC(BagModelMixin, ClassifierMixin, BaseEstimator):
         Width of the similarity: a number, ``"median"``, or a multiple such as ``"0.5*median"``.
     metric, n_prototypes, prototypes, max_memory, random_state
         As in :class:`~scoresieve.mil.MILESEmbedding`.
-    fit_intercept, intercept_scaling, pos_label, solver, tol, max_iter, max_time, n_jobs, verbose
+    bound, price, fit_intercept, intercept_scaling, pos_label, solver, tol, max_iter, max_time, \
+n_jobs, verbose
         As in :class:`~scoresieve.MeasureSVC`.
 
     Attributes
@@ -55,8 +56,8 @@ class BagMeasureSVC(BagModelMixin, ClassifierMixin, BaseEstimator):
     n_instances_selected_ : int
     coef_ : ndarray of shape (1, n_instances_selected_) or (n_classes, n_instances_selected_)
         Weights of the selected instances, in the order of the training instances.
-    classes_, intercept_, measure_, budget_, primal_, dual_, gap_, l0_gap_, n_iter_, status_, \
-history_
+    classes_, intercept_, measure_, price_, budget_, primal_, dual_, gap_, l0_gap_, n_iter_, \
+status_, history_
         As in :class:`~scoresieve.MeasureSVC`.
 
     Examples
@@ -77,6 +78,8 @@ history_
 
     measure: str | Measure = "f1"
     _: KW_ONLY
+    bound: str = "tight"
+    price: str | float = "auto"
     budget: int | None = None
     n_instances_to_select: int | None = None
     C: float = 10.0

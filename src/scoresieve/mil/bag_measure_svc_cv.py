@@ -62,8 +62,8 @@ class BagMeasureSVCCV(ChosenModelMixin, BagModelMixin, ClassifierMixin, BaseEsti
         the embedding and embedded bags.
     metric, n_prototypes, prototypes, max_memory, random_state
         As in :class:`~scoresieve.mil.MILESEmbedding`.
-    measure, budgets, Cs, cv, refit, fit_intercept, intercept_scaling, pos_label, solver, tol, \
-max_iter, max_time, verbose
+    measure, bound, price, budgets, Cs, cv, refit, fit_intercept, intercept_scaling, pos_label, \
+solver, tol, max_iter, max_time, verbose
         As in :class:`~scoresieve.MeasureSVCCV`.
     n_jobs : int, optional
         How many pairs of a part and a sigma are worked on at a time.
@@ -98,6 +98,8 @@ max_iter, max_time, verbose
 
     measure: str | Measure = "f1"
     _: KW_ONLY
+    bound: str = "tight"
+    price: str | float = "auto"
     sigmas: Any = ("0.25*median", "0.5*median", "median")
     budgets: ArrayLike | None = None
     n_instances_to_select: ArrayLike | None = None

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from scoresieve._arrays import Array, FloatArray
-from scoresieve.measures import Cut, Measure
+from scoresieve.measures import Cut, FloorMeasure, Measure
 from scoresieve.risks.base import DualPoint, Risk
 
 #: How far the sum of the weights may exceed C by rounding.
@@ -72,7 +72,14 @@ def class_contrast(y: FloatArray, flip_values: FloatArray) -> FloatArray:
 
 
 class MeasureRisk(PackedCuts):
-    """``R(s) = max(0, max_{y'} U Delta(y, y') - sum_{i: y'_i != y_i} y_i s_i)``, the paper's (13).
+    """``R_c(s) = max(0, max_{y'} U Delta(y, y') - sum_{i: y'_i != y_i} c_i y_i s_i)``.
+
+    The price c is 1 for positives and rho for negatives. It enters the joint score
+    ``sum_i c_i y'_i s_i``, whose best labelling is sign(s) for every c > 0; so the risk is a convex
+    bound of ``U Delta(y, sign(s))`` whatever rho is, and ``R_c(s) = R(c s)``. With rho = 1 it is
+    the paper's (13), which is empty on ordinary overlapping data: where positives are rare the best
+    hinge model says "no". With the measure's own exchange rate between an alarm and a miss it
+    follows the measure.
 
     The conjugate of this maximum cannot be evaluated at a given v, so that a dual point carries its
     cuts and their weights.
@@ -83,39 +90,91 @@ class MeasureRisk(PackedCuts):
         Checked.
     weights : ndarray of shape (n_samples,), optional
         Checked; for a measure that takes them.
+    price : float
+        rho; without effect on rankings.
+    is_tight : bool
+        Whether the measure's ``tight`` form takes its place, which needs a free threshold.
 
     Attributes
     ----------
+    kind : Measure
+        As it is reported.
     measure : Measure
-        Bound to the weights, if there are any.
+        What the labellings are judged by: bound to the weights, and tight if that is wanted.
     """
 
-    def __init__(self, measure: Measure, y: FloatArray, weights: FloatArray | None = None) -> None:
-        self.kind = measure
-        self.measure = measure if weights is None else measure.weighted(weights)
-        self.y, self.weights = y, weights
+    kind: Measure
+
+    def __init__(
+        self,
+        measure: Measure,
+        y: FloatArray,
+        weights: FloatArray | None = None,
+        *,
+        price: float = 1.0,
+        is_tight: bool = False,
+    ) -> None:
+        self.kind, self.y, self.weights = measure, y, weights
+        measure.check(y)
+        bounded = measure.tight(y, price) if is_tight else measure
+        self.measure = bounded if weights is None else bounded.weighted(weights)
         self.measure.check(y)
+        self.price, self.is_tight = price if self.measure.flips_examples else 1.0, is_tight
         self._row_values = self.measure.flip_values(y)
-        self.flip_values = self._row_values if self.measure.flips_examples else None
+        self._prices = None if self.price == 1.0 else np.where(y > 0, 1.0, self.price)
+        self.flip_values = None
+        if self.measure.flips_examples:
+            self.flip_values = self._priced(self._row_values)
+
+    def _priced(self, values: FloatArray) -> FloatArray:
+        return values if self._prices is None else self._prices * values
+
+    def with_price(self, price: float) -> MeasureRisk:
+        """The risk with another price."""
+        return MeasureRisk(self.kind, self.y, self.weights, price=price, is_tight=self.is_tight)
 
     def value(self, scores: FloatArray) -> float:
-        """``R(scores)``, by the most violated labelling."""
-        return max(0.0, self.measure.most_violated(self.y, scores).value(scores))
+        """``R_c(scores)``, by the most violated labelling."""
+        priced = self._priced(scores)
+        return max(0.0, self.measure.most_violated(self.y, priced).value(priced))
 
     def cut(self, scores: FloatArray) -> Cut:
         """The most violated labelling, or the zero cut where the risk is 0."""
-        cut = self.measure.most_violated(self.y, scores)
-        if cut.value(scores) < 0.0:
+        priced = self._priced(scores)
+        cut = self.measure.most_violated(self.y, priced)
+        if cut.value(priced) < 0.0:
             return Cut(np.zeros_like(scores), 0.0)
-        return cut
+        return cut if self._prices is None else Cut(self._prices * cut.delta, cut.loss)
 
     def cut_loss(self, delta: FloatArray) -> float:
         """``U Delta`` of the labelling or ranking; ValueError if there is none."""
+        if self._prices is not None:
+            # Exact: a delta that flips is the price times what the measure knows.
+            flipped = np.asarray(delta) == self.flip_values
+            delta = np.where(flipped, self._row_values, delta)
         return self.measure.cut_loss(self.y, delta)
 
     def contrast(self) -> FloatArray:
         """The mean of the positives minus that of the negatives."""
         return class_contrast(self.y, self._row_values)
+
+    def threshold(self, scores: FloatArray, trained: float, *, is_free: bool) -> float:
+        """Where to cut the scores for the measure.
+
+        Parameters
+        ----------
+        scores : ndarray of shape (n_samples,)
+        trained : float
+            Where the risk itself cuts them.
+        is_free : bool
+            Whether the model has an intercept, and so may be cut anywhere.
+        """
+        measure = self.kind if self.weights is None else self.kind.weighted(self.weights)
+        has_k = measure.n_alarms(self.y) is not None
+        if self.is_tight and isinstance(measure, FloorMeasure):
+            # What it was trained for knows no floor.
+            return measure.threshold(self.y, scores)
+        return measure.threshold(self.y, scores, trained) if has_k or is_free else trained
 
     def no_dual_point(self) -> CutWeights:
         """No cuts."""

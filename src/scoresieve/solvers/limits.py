@@ -24,8 +24,8 @@ class Status(Enum):
         "relaxed problem and of the refit are)."
     )
     ZERO_MODEL = (
-        "Converged to w = 0: at this C no model is better than the empty one by more than the "
-        "tolerance. Raise C to at least smallest_C for a non-zero model."
+        "Converged to w = 0: at this C no model has a lower objective than the empty one by more "
+        "than the tolerance. From smallest_C on one has, if that is finite."
     )
     EMPTY_CHOICE = (
         "Ended at w = 0: none of the choices of at most k features that were tried is better than "

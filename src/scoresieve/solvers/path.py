@@ -17,11 +17,15 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from scoresieve._checks import check_count
 from scoresieve.solvers.limits import Deadline, Limits, Progress
-from scoresieve.solvers.problem import Problem
+from scoresieve.solvers.prices import PriceSearch
+from scoresieve.solvers.problem import PriceIs, Problem
 from scoresieve.solvers.result import SolveResult
-from scoresieve.solvers.solve import run_and_finish
+from scoresieve.solvers.solve import fit_relaxed, run_and_finish
+from scoresieve.solvers.working import WarmStart
 
 
 def check_budgets(budgets: Any) -> list[int]:
@@ -63,10 +67,20 @@ def solve_budgets(problem: Problem, budgets: list[int], limits: Limits) -> list[
     limits = replace(limits, callback=callback, deadline=Deadline(limits.max_time))
     solved: dict[int, SolveResult] = {}
     ended, last = None, None
+    is_open = problem.price_is is PriceIs.OPEN
+    search = PriceSearch(problem, limits, fit_relaxed) if is_open else None
     for budget in sorted(set(admissible), reverse=True):
         at_budget, warm = problem.with_budget(budget), None
+        if search is not None:
+            at_budget, warm = search.priced(at_budget), search.last_start
         if ended is not None and last is not None:
-            warm = ended.hand_over(at_budget, problem.joined(last.w, last.intercept))
+            w = problem.joined(last.w, last.intercept)
+            if search is None:
+                warm = ended.hand_over(at_budget, w)
+            else:
+                # Labellings serve at any price, but not what was computed of them.
+                support = np.flatnonzero(w)
+                warm = WarmStart(support, w[support], last.dual_point)
         last, ended = run_and_finish(at_budget, limits, warm=warm)
         solved[budget] = last
     return [solved[budget] for budget in admissible]

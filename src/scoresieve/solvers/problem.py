@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from enum import Enum
 from typing import Any, TypedDict, Unpack
 
 import numpy as np
@@ -25,11 +26,22 @@ from scoresieve._checks import (
 )
 from scoresieve.design import Design, as_design
 from scoresieve.losses import Loss, get_loss
-from scoresieve.measures import Measure, get_measure
+from scoresieve.measures import HighestScores, Measure, get_measure
 from scoresieve.regularizers import BudgetNorm
 from scoresieve.regularizers.units import ALWAYS, EXCLUDED
 from scoresieve.risks import LossRisk, MeasureRisk, Risk
 from scoresieve.solvers.row_weights import repeat_rows
+
+#: Where the search for a measure's own price begins.
+FIRST_PRICE = 0.5
+
+
+class PriceIs(Enum):
+    """What is known of the price of a false alarm."""
+
+    GIVEN = "by the user, by the bound or by the measure"
+    OPEN = "to be found with the model"
+    FOUND = "found with a model"
 
 
 class ProblemArguments(TypedDict, total=False):
@@ -37,6 +49,8 @@ class ProblemArguments(TypedDict, total=False):
 
     measure: str | Measure | None
     loss: str | Loss | None
+    bound: str
+    price: str | float
     budget: int
     C: float
     intercept_scaling: float
@@ -58,6 +72,8 @@ class Problem:
         On all columns of the design.
     constant : float
         Value of the constant column, whose weight times it is the intercept; 0 if there is none.
+    price_is : PriceIs
+        Whether the price of the risk is a first one, to be replaced by the measure's own.
     """
 
     design: Design
@@ -65,6 +81,7 @@ class Problem:
     norm: BudgetNorm
     C: float
     constant: float = 0.0
+    price_is: PriceIs = PriceIs.GIVEN
 
     def objective(self, w: FloatArray, scores: FloatArray, norm: BudgetNorm | None = None) -> float:
         """``J(w)``, or on some columns that of the w that is 0 on all others, with their norm."""
@@ -87,13 +104,21 @@ class Problem:
             constant=0.0,
         )
 
+    def reopened(self) -> Problem:
+        """The problem before its price was found with a model, if it was."""
+        if self.price_is is not PriceIs.FOUND:
+            return self
+        return replace(self, price_is=PriceIs.OPEN)
+
     def arguments(self) -> ProblemArguments:
         """What makes this problem again from the same X, y and sample weights."""
         roles = self.norm.unit_of[: self.n_features]
-        kind = self.risk.kind
+        risk, kind = self.risk, self.risk.kind
+        is_tight = not isinstance(risk, MeasureRisk) or risk.is_tight
         return {
             "measure": kind if isinstance(kind, Measure) else None,
             "loss": kind if isinstance(kind, Loss) else None,
+            "bound": "tight" if is_tight else "paper",
             "budget": self.norm.budget,
             "C": self.C,
             "intercept_scaling": self.constant,
@@ -133,6 +158,8 @@ def make_problems(
     *,
     measure: str | Measure | None = None,
     loss: str | Loss | None = None,
+    bound: str = "tight",
+    price: str | float = "auto",
     budget: int,
     C: float = 1.0,
     intercept_scaling: float = 0.0,
@@ -146,7 +173,7 @@ def make_problems(
 
     Parameters
     ----------
-    X, measure, loss, budget, C, intercept_scaling
+    X, measure, loss, bound, price, budget, C, intercept_scaling
     always_features, excluded_features, feature_groups, sample_weight
         As for :func:`scoresieve.solve`.
     ys : iterable of array-like of shape (n_samples,)
@@ -154,6 +181,7 @@ def make_problems(
         Whether a budget above the number of units is lowered without a warning.
     """
     kind = measure_or_loss(measure, loss)
+    check_bound(bound, price, kind, has_threshold=intercept_scaling != 0)
     C = check_C(C)
     constant = check_positive(intercept_scaling, "intercept_scaling", or_zero=True)
     ys, weights = list(ys), None
@@ -173,8 +201,18 @@ def make_problems(
         has_constant=constant > 0,
     )
     norm = norm.with_budget(check_budget(budget, norm.n_units, at_most=at_most))
-    risks = [bind_risk(kind, y, weights, design.n_samples) for y in ys]
-    return [Problem(design, risk, norm, C, constant) for risk in risks]
+    found = []
+    for y in ys:
+        y = check_targets_of(kind, y, weights, design.n_samples)
+        if isinstance(kind, Loss):
+            found.append(Problem(design, LossRisk(kind, y, weights), norm, C, constant))
+            continue
+        risk, is_known = priced_risk(
+            kind, y, weights, bound=bound, price=price, has_threshold=constant > 0
+        )
+        price_is = PriceIs.GIVEN if is_known else PriceIs.OPEN
+        found.append(Problem(design, risk, norm, C, constant, price_is))
+    return found
 
 
 def measure_or_loss(measure: str | Measure | None, loss: str | Loss | None) -> Measure | Loss:
@@ -189,21 +227,58 @@ def measure_or_loss(measure: str | Measure | None, loss: str | Loss | None) -> M
     return get_loss(loss)
 
 
-def bind_risk(kind: Measure | Loss, y: Any, weights: FloatArray | None, n_samples: int) -> Risk:
-    """The risk of a measure or a loss on labels or targets, which are checked.
+def check_bound(bound: Any, price: Any, kind: Measure | Loss, *, has_threshold: bool) -> None:
+    """Refuse a bound that there is not, and a price that it does not have."""
+    if bound not in ("tight", "paper"):
+        raise ValueError(f"bound must be 'tight' or 'paper'; got {bound!r}.")
+    if isinstance(price, str):
+        if price != "auto":
+            raise ValueError(f"price must be 'auto' or a positive number; got {price!r}.")
+        return
+    if check_positive(price, "price") == 1.0:
+        return
+    reason = None
+    if isinstance(kind, Loss):
+        reason = f"of the loss {kind.name!r}; give class weights as sample_weight instead"
+    elif bound == "paper":
+        reason = "of bound='paper', which is 1"
+    elif not kind.flips_examples:
+        reason = f"of {kind.name!r}, which ranks and raises no alarms"
+    elif isinstance(kind, HighestScores) and not has_threshold:
+        reason = f"of {kind.name!r} without an intercept, which is 1"
+    if reason is not None:
+        raise ValueError(f"price={price!r} is not that {reason}; leave price='auto'.")
 
-    Parameters
-    ----------
-    y : array-like of shape (n_samples,)
-    weights : ndarray of shape (n_samples,) or None
-        As :func:`check_weights` returns them.
-    n_samples : int
-        Number of rows of X.
-    """
+
+def check_targets_of(
+    kind: Measure | Loss, y: Any, weights: FloatArray | None, n_samples: int
+) -> FloatArray:
+    """The labels or targets of a measure or a loss, and the weights with them, checked."""
     is_regression = isinstance(kind, Loss) and kind.task == "regression"
     y = (check_real_targets if is_regression else check_labels)(y, n_samples)
     if weights is not None:
         check_row_weights(weights, y, by_class=not is_regression)
-    if isinstance(kind, Loss):
-        return LossRisk(kind, y, weights)
-    return MeasureRisk(kind, y, weights)
+    return y
+
+
+def priced_risk(
+    measure: Measure,
+    y: FloatArray,
+    weights: FloatArray | None,
+    *,
+    bound: str,
+    price: str | float,
+    has_threshold: bool,
+) -> tuple[MeasureRisk, bool]:
+    """The risk of a measure with its price, and whether that is known; if not it is a first one.
+
+    Without an intercept there is no threshold, so that measures of the k highest scores have the
+    paper's bound, whose labellings are restricted, and the price 1.
+    """
+    if bound == "paper" or (isinstance(measure, HighestScores) and not has_threshold):
+        return MeasureRisk(measure, y, weights), True
+    known = float(price) if price != "auto" else None
+    if known is None:
+        known = (measure if weights is None else measure.weighted(weights)).fixed_rate(y)
+    first = FIRST_PRICE if known is None else known
+    return MeasureRisk(measure, y, weights, price=first, is_tight=True), known is not None

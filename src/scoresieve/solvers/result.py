@@ -35,6 +35,8 @@ class SolveResult:
         Rounds.
     dual_point : DualPoint
         Proves ``dual``; :func:`scoresieve.certify` recomputes the bounds from it.
+    price : float
+        Of a false alarm in the risk of a measure; NaN for a loss.
     timings : dict of str to float
         Seconds by part of the solver.
     n_fallbacks : int
@@ -55,6 +57,7 @@ class SolveResult:
     history: list[Progress]
     dual_point: DualPoint
     l0_gap: float = nan
+    price: float = nan
     timings: dict[str, float] = field(default_factory=dict)
     n_fallbacks: int = 0
     smallest_C: float | None = None

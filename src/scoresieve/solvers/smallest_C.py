@@ -16,9 +16,9 @@ from dataclasses import replace
 import numpy as np
 
 from scoresieve._checks import MAX_C
-from scoresieve.solvers.limits import Tracker
+from scoresieve.solvers.limits import Limits, Tracker
 from scoresieve.solvers.problem import Problem
-from scoresieve.solvers.working import Ended, WarmStart
+from scoresieve.solvers.working import Ended
 
 #: The answer is at most this factor above the smallest C.
 PRECISION = 1.1
@@ -34,7 +34,7 @@ CAUTION = 2.0**-10
 def find_smallest_C(
     problem: Problem,
     tracker: Tracker,
-    engine: Callable[[Problem, Tracker, WarmStart | None], Ended],
+    run: Callable[[Problem, Limits], tuple[Tracker, Ended]],
 ) -> float | None:
     """The smallest C (to 10 %) whose fit has a feature; inf if none has, None if it is not known.
 
@@ -46,6 +46,8 @@ def find_smallest_C(
     ----------
     tracker : Tracker
         Of the fit that ended without features.
+    run : callable
+        A fit as it would go with another C.
     """
     if not tracker.limits.find_smallest_C:
         return None
@@ -64,12 +66,11 @@ def find_smallest_C(
         if tracker.deadline.is_over:
             return high
         at_trial = replace(problem, C=trial)
-        fit = Tracker(limits, problem.risk.no_dual_point())
-        ended = engine(at_trial, fit, None)
+        fit, ended = run(at_trial, limits)
         if ended.working.n_selected(ended.best.w):
             high = trial
         else:
-            low = trial if high is not None else _last_in_vain(at_trial, fit)
+            low = trial if high is not None else _last_in_vain(ended.problem, fit)
     return high
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from math import nan
 from typing import Any
 
@@ -12,9 +13,10 @@ from numpy.typing import ArrayLike
 from scoresieve._arrays import FloatArray
 from scoresieve.losses import Loss
 from scoresieve.measures import Measure
-from scoresieve.risks import LossRisk
+from scoresieve.risks import LossRisk, MeasureRisk
 from scoresieve.solvers.bundle.rounds import run_bundle
 from scoresieve.solvers.limits import (
+    Deadline,
     Limits,
     Progress,
     Status,
@@ -22,6 +24,7 @@ from scoresieve.solvers.limits import (
     one_blas_thread,
     relative_gap,
 )
+from scoresieve.solvers.prices import Fit, with_lower_price, with_own_price
 from scoresieve.solvers.problem import Problem, make_problem
 from scoresieve.solvers.result import SolveResult
 from scoresieve.solvers.smallest_C import find_smallest_C
@@ -44,6 +47,8 @@ def solve(
     *,
     measure: str | Measure | None = None,
     loss: str | Loss | None = None,
+    bound: str = "tight",
+    price: str | float = "auto",
     budget: int,
     C: float = 1.0,
     solver: str | None = None,
@@ -83,6 +88,12 @@ def solve(
     loss : str or Loss, optional
         Instead of a measure: ``"hinge"``, ``"squared_hinge"``, ``"logistic"``, ``"huber_hinge"``,
         ``"squared"``, ``"epsilon_insensitive"``, ``"huber"``, or one with settings of its own.
+    bound : {"tight", "paper"}
+        ``"tight"`` follows the measure: prices, and for measures of the k highest scores the
+        intercept as threshold. ``"paper"`` is the paper's, with the price 1.
+    price : float or "auto"
+        What a false alarm costs in the joint score, a missed positive costing 1. ``"auto"`` is the
+        measure's own exchange rate where the model works, found with the model.
     budget : int
         B, the number of columns (or groups) that the regulariser lets in at full weight. The
         solution has more non-zero weights than that, usually two to five times as many.
@@ -135,6 +146,8 @@ def solve(
         y,
         measure=measure,
         loss=loss,
+        bound=bound,
+        price=price,
         budget=budget,
         C=C,
         intercept_scaling=intercept_scaling,
@@ -202,12 +215,55 @@ def run_and_finish(
 ) -> tuple[SolveResult, Ended]:
     """The result, and the engine that has run, for what goes on from there."""
     with one_blas_thread():
-        tracker = Tracker(limits, problem.risk.no_dual_point())
-        ended = engine_for(problem, solver)(problem, tracker, warm)
+        tracker, ended = run_at_own_price(problem, limits, fit_relaxed, solver=solver, warm=warm)
+        problem = ended.problem
         with tracker.clock.part("sparsify"):
             w, primal = drop_small_weights(ended.working, ended.best.w, tracker)
         result = finish(problem, tracker, ended.working.scattered(w), primal, ended.status)
     return result, ended
+
+
+def fit_relaxed(
+    problem: Problem, limits: Limits, warm: WarmStart | None
+) -> tuple[FloatArray, WarmStart]:
+    """The weights of the relaxed problem, of all columns, and a start for others like it."""
+    tracker = Tracker(limits, problem.risk.no_dual_point())
+    ended = engine_for(problem)(problem, tracker, warm)
+    return ended.working.scattered(ended.best.w), start_from(ended)
+
+
+def start_from(ended: Ended) -> WarmStart:
+    """The working columns and the best point, but no cuts: those of other rows would not fit."""
+    return WarmStart(ended.working.columns, ended.best.w)
+
+
+def run_at_own_price(
+    problem: Problem,
+    limits: Limits,
+    fit: Fit,
+    *,
+    solver: str | None = None,
+    warm: WarmStart | None = None,
+) -> tuple[Tracker, Ended]:
+    """Run the engine at the price of the problem; where that is open, it is found first.
+
+    A price that was found is lowered as long as the model has no features: where scores of the two
+    classes overlap much, the least risk at the measure's own rate may be that of "no" for all.
+
+    Parameters
+    ----------
+    fit : callable
+        For the price.
+    """
+    limits = replace(limits, deadline=limits.deadline or Deadline(limits.max_time))
+    at_price, start = with_own_price(problem, limits, fit)
+    while True:
+        tracker = Tracker(limits, at_price.risk.no_dual_point())
+        ended = engine_for(at_price, solver)(at_price, tracker, warm or start)
+        cheaper = None if ended.working.n_selected(ended.best.w) else with_lower_price(at_price)
+        if cheaper is None or tracker.deadline.is_over:
+            return tracker, ended
+        at_price = cheaper
 
 
 def finish(
@@ -244,7 +300,12 @@ def finish(
         if is_relaxed_empty or gap <= tracker.limits.tol:
             status = Status.ZERO_MODEL
             with tracker.clock.part("smallest C"):
-                smallest_C = find_smallest_C(problem, tracker, engine_for(problem))
+                # As a fit with that C would go: with a price of its own.
+                smallest_C = find_smallest_C(
+                    problem.reopened(),
+                    tracker,
+                    lambda at_C, limits: run_at_own_price(at_C, limits, fit_relaxed),
+                )
         else:
             status = Status.EMPTY_CHOICE
     return SolveResult(
@@ -259,6 +320,7 @@ def finish(
         history=tracker.history,
         dual_point=tracker.dual_point,
         l0_gap=nan if relaxed is None else gap,
+        price=problem.risk.price if isinstance(problem.risk, MeasureRisk) else nan,
         timings=dict(tracker.clock.parts),
         n_fallbacks=tracker.n_fallbacks,
         smallest_C=smallest_C,

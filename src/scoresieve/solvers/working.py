@@ -67,6 +67,7 @@ class DualSide(NamedTuple):
 class Ended(Protocol):
     """An engine that has run, ``engine(problem, tracker, warm)``, as its callers see it."""
 
+    problem: Problem
     working: WorkingColumns
     best: Point
     status: Status

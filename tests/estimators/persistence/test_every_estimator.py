@@ -380,3 +380,38 @@ def test_names_of_columns_and_output(path, reloaded, same):
     bags, _ = make_bags("two classes")
     model = mil.MILESEmbedding().fit(bags).set_output(transform="pandas")
     pd.testing.assert_frame_equal(reloaded(model, path).transform(bags), model.transform(bags))
+
+
+#: Models with prices that were found, that were given, and that are the paper's.
+PRICED = {
+    "found": MeasureSVC("f1", budget=3, C=3.0),
+    "hard": MeasureSVC("jaccard", n_features_to_select=2, C=3.0),
+    "tried": MeasureSVC("recall@precision>=0.5", budget=3, C=3.0),
+    "given": MeasureSVC("mcc", price=0.4, budget=3, C=3.0),
+    "top": MeasureSVC("prbep", budget=3, C=3.0),
+    "paper": MeasureSVC("f1", bound="paper", budget=3, C=3.0),
+    "chosen": MeasureSVCCV(budgets=[2, 3], Cs=[1.0, 10.0], cv=2),
+    "bags": mil.BagMeasureSVC("jaccard", budget=2),
+    "chosen bags": mil.BagMeasureSVCCV(budgets=[2], sigmas=[1.0], Cs=[10.0], cv=2),
+}
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", PRICED)
+def test_prices_come_back_and_with_them_the_gaps(name, labels, path, same, reloaded):
+    """A certificate is of one price for each problem: that of the file is that of the fit."""
+    X, y = (make_bags if "bags" in name else make_rows)(labels)
+    model = clone(PRICED[name]).fit(X, y)
+    n_problems = {"two classes": 1, "three classes": 3, "indicators": 2}[labels]
+    assert model.price_.shape == (n_problems,)
+    assert np.all(model.price_ > 0)
+    if name in ("given", "paper", "top"):
+        assert np.all(model.price_ == (0.4 if name == "given" else 1.0))
+    for with_certificate in (False, True):
+        found = reloaded(model, path, with_certificate=with_certificate)
+        same(found.price_, model.price_, "price_")
+        same(found.bound, model.bound, "bound")
+    for each in (model, found):
+        check = each.certify(X, y)
+        gaps = [one.gap for one in (check if n_problems > 1 else [check])]
+        np.testing.assert_allclose(gaps, model.gap_, rtol=1e-9, atol=1e-12)

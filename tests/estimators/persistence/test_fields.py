@@ -66,6 +66,9 @@ def test_models_that_were_tampered_with_are_not_saved(fitted, path, attribute, v
         ("fitted._arguments.measure", None, "a measure or a loss, one of them"),
         ("fitted._arguments.loss", {"loss": "hinge"}, "a measure or a loss, one of them"),
         ("fitted._arguments.measure", {"measure": "roc_auc"}, "cuts has the dtype uint8"),
+        ("fitted._arguments.bound", "loose", "bound must be one of"),
+        ("fitted._arguments.bound", None, "bound must be str"),
+        ("fitted._arguments.bound", ..., "bound is missing"),
         ("fitted._arguments.budget", 0, "budget must be a number"),
         ("fitted._arguments.C", -1.0, "C must be a number"),
         ("fitted._arguments.C", {"$": "float", "value": "inf"}, "C must be a number"),
@@ -100,7 +103,7 @@ def test_dates_are_not_a_dtype_of_weights_and_so_on(good, files):
 @pytest.mark.parametrize(
     ("name", "value", "message"),
     [
-        ("coef_.data", np.array([np.nan] * 11), "coef_.data holds NaN"),
+        ("coef_.data", np.array([np.nan] * 10), "coef_.data holds NaN"),
         ("coef_.starts", np.array([0, 3, 2, 11]), "starts must ascend"),
         ("coef_.starts", np.array([1, 3, 6, 11]), "starts must ascend"),
         ("coef_.starts", np.array([0, 3, 6, 99]), "starts must ascend"),
@@ -109,6 +112,8 @@ def test_dates_are_not_a_dtype_of_weights_and_so_on(good, files):
         ("intercept_", np.zeros(4), r"intercept_ has the shape \(4,\)"),
         ("intercept_", np.zeros(3, dtype="f4"), "intercept_ has the dtype float32"),
         ("_biases", np.array([0.0, np.nan, 0.0]), "_biases holds NaN or infinity"),
+        ("price_", np.array([1.0, np.nan, 1.0]), "price_ holds NaN or infinity"),
+        ("price_", np.ones(2), r"price_ has the shape \(2,\)"),
         ("n_iter_", np.zeros(3), "n_iter_ has the dtype float64"),
         ("support_", np.array([3, 2]), "support_ must be distinct sorted column numbers"),
         ("support_", np.array([2, 2]), "support_ must be distinct sorted column numbers"),

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -16,11 +14,21 @@ from scoresieve.solvers.bundle.cut_pool import CutPool
 from scoresieve.solvers.problem import make_problem
 
 LOSSES = ("hinge", "epsilon_insensitive", "logistic")
+#: Of the measures of labellings: what a false alarm costs.
+PRICES = {"f1": 0.5, "accuracy": 0.7}
 
 
 def kind_of(name):
-    """The argument of ``solve`` that this name is for."""
-    return {"loss" if name in LOSSES else "measure": name}
+    """The arguments of ``solve`` that this name is for."""
+    if name in LOSSES:
+        return {"loss": name}
+    return {"measure": name, "price": PRICES.get(name, 1.0)}
+
+
+def risk_of(y, name):
+    if name in LOSSES:
+        return LossRisk(get_loss(name), y)
+    return MeasureRisk(get_measure(name), y, price=PRICES.get(name, 1.0))
 
 
 def make_pool(X, y, name="f1", budget=3, **sets):
@@ -28,12 +36,8 @@ def make_pool(X, y, name="f1", budget=3, **sets):
 
 
 def random_cuts(y, name, n_cuts, seed=0):
-    rng = np.random.default_rng(seed)
-    if name in LOSSES:
-        find = LossRisk(get_loss(name), y).cut
-    else:
-        find = partial(get_measure(name).most_violated, y)
-    return [find(rng.normal(size=y.size)) for _ in range(n_cuts)]
+    rng, risk = np.random.default_rng(seed), risk_of(y, name)
+    return [risk.cut(rng.normal(size=y.size)) for _ in range(n_cuts)]
 
 
 def assert_consistent(pool, X, cuts):
@@ -160,7 +164,7 @@ def test_combine_and_dual_point_equal_the_dense_sum(data, name):
     alpha = np.array([0.3, 0.0, 1.5, 0.0, 0.1, 0.2])
     dense = sum(weight * cut.delta for weight, cut in zip(alpha, cuts, strict=True))
     assert_allclose(pool.combine(alpha), dense, atol=1e-14)
-    point, risk = pool.dual_point(alpha), MeasureRisk(get_measure(name), y)
+    point, risk = pool.dual_point(alpha), risk_of(y, name)
     assert_array_equal(point.alpha, [0.3, 1.5, 0.1, 0.2])
     assert_allclose(risk.dual_vector(point, 3.0), dense, atol=1e-14)
     assert_array_equal(risk.unpack(point.cuts[1]), cuts[2].delta)
@@ -175,7 +179,7 @@ def test_combine_and_dual_point_equal_the_dense_sum(data, name):
 def test_the_slopes_of_weighted_cuts_and_the_cuts_themselves(data, name):
     """A loss's dual point holds slopes alone; the cuts that made it can still be handed on."""
     X, y = data(6, n_samples=29)
-    pool, risk = make_pool(X, y, name), LossRisk(get_loss(name), y)
+    pool, risk = make_pool(X, y, name), risk_of(y, name)
     cuts = random_cuts(y, name, 4)
     for cut in cuts:
         pool.add(cut)
@@ -192,7 +196,7 @@ def test_the_slopes_of_weighted_cuts_and_the_cuts_themselves(data, name):
 def test_the_dual_point_is_a_copy(data):
     """A proof that was handed out does not change when the pool goes on."""
     X, y = data(7)
-    pool, risk = make_pool(X, y), MeasureRisk(get_measure("f1"), y)
+    pool, risk = make_pool(X, y), risk_of(y, "f1")
     for cut in random_cuts(y, "f1", 3):
         pool.add(cut)
     alpha = np.array([0.5, 0.25, 0.1])
@@ -222,7 +226,7 @@ def test_cuts_of_another_run_are_taken_over_with_their_losses(data, name):
 
 def test_pool_after_a_change_equals_one_made_anew(data, columns):
     X, y = data(7)
-    problem = make_problem(X, y, measure="f1", budget=3, C=1.0, **columns)
+    problem = make_problem(X, y, **kind_of("f1"), budget=3, C=1.0, **columns)
     full = problem.with_budget(problem.norm.n_units)
     cuts = random_cuts(y, "f1", 5)
     pool = CutPool(full)
@@ -253,7 +257,7 @@ def test_another_budget_and_fewer_columns(data, sets):
     for cut in cuts:
         pool.add(cut)
     assert_consistent(pool, X, cuts)
-    smaller = make_problem(X, y, measure="f1", budget=2, C=1.0, **sets)
+    smaller = make_problem(X, y, **kind_of("f1"), budget=2, C=1.0, **sets)
     pool.turn_to(smaller)
     assert not pool.covers_all
     assert_consistent(pool, X, cuts)

@@ -37,11 +37,17 @@ def test_gap_is_certified_for_every_measure_and_column_set(data, certified, meas
     assert result.intercept == 0.0 or "intercept_scaling" in columns
 
 
-def test_optimum_equals_the_enumeration_of_all_labellings(data, brute, measure, columns):
+@pytest.mark.parametrize("bound", ["auto", 0.1, 2.0, "paper"])
+def test_optimum_equals_the_enumeration_of_all_labellings(data, brute, measure, columns, bound):
     """n = 6: every labelling (or ranking) and every column in one conic programme."""
     X, y = data(11, n_samples=6, noise=2.0)
-    result = solve(X, y, measure=measure, budget=2, C=2.0, tol=1e-5, **columns)
-    cuts, losses, sets = brute.enumerated(X, y, measure, **columns)
+    if isinstance(bound, float) and not brute.takes_price(measure, "intercept_scaling" in columns):
+        bound = 1.0
+    form = {"bound": bound} if bound == "paper" else {"price": bound}
+    result = solve(X, y, measure=measure, budget=2, C=2.0, tol=1e-5, **form, **columns)
+    price = None if bound == "paper" else result.price
+    assert bound in ("auto", "paper") or price == bound
+    cuts, losses, sets = brute.enumerated(X, y, measure, price=price, **columns)
     expected, _ = brute.optimum(cuts, losses, 2.0, 2, **sets)
     assert result.dual <= expected * (1 + 1e-7)
     assert result.primal >= expected * (1 - 1e-7)
@@ -114,9 +120,9 @@ def quadratic_programme(brute, quadratic, cuts, losses, C, *, signed):
 @pytest.mark.parametrize("measure", ["f1", "rec@3", "roc_auc"])
 def test_a_budget_of_all_columns_is_the_plain_l2_problem(data, brute, measure):
     X, y = data(12, n_samples=6, n_features=4, noise=2.0)
-    cuts, losses, _ = brute.enumerated(X, y, measure)
-    expected = quadratic_programme(brute, np.eye(4), cuts, losses, 2.0, signed=False)
     result = solve(X, y, measure=measure, budget=4, C=2.0, tol=1e-6)
+    cuts, losses, _ = brute.enumerated(X, y, measure, price=result.price)
+    expected = quadratic_programme(brute, np.eye(4), cuts, losses, 2.0, signed=False)
     assert result.primal == pytest.approx(expected, rel=2e-6)
 
 
@@ -124,10 +130,10 @@ def test_a_budget_of_all_columns_is_the_plain_l2_problem(data, brute, measure):
 def test_a_budget_of_one_is_the_squared_l1_problem(data, brute, measure):
     """1/2 (sum_j w+_j + w-_j)^2, with w = w+ - w-."""
     X, y = data(13, n_samples=6, n_features=5, noise=2.0)
-    cuts, losses, _ = brute.enumerated(X, y, measure)
+    result = solve(X, y, measure=measure, budget=1, C=2.0, tol=1e-6)
+    cuts, losses, _ = brute.enumerated(X, y, measure, price=result.price)
     both = np.hstack([cuts, -cuts])
     expected = quadratic_programme(brute, np.ones((10, 10)), both, losses, 2.0, signed=True)
-    result = solve(X, y, measure=measure, budget=1, C=2.0, tol=1e-6)
     assert result.primal == pytest.approx(expected, rel=2e-6)
     assert result.primal >= 0.5 * np.abs(result.w).sum() ** 2 * (1 - 1e-12)
 
@@ -137,12 +143,12 @@ def test_a_budget_of_one_is_the_squared_l1_problem(data, brute, measure):
 def test_dual_bounds_the_best_model_with_few_features(data, brute, measure, budget):
     """Every support of B columns, each with the plain l2 norm; equal where B is all of them."""
     X, y = data(14, n_samples=6, n_features=5, noise=2.0)
-    cuts, losses, _ = brute.enumerated(X, y, measure)
+    result = solve(X, y, measure=measure, budget=budget, C=2.0, tol=1e-6)
+    cuts, losses, _ = brute.enumerated(X, y, measure, price=result.price)
     best = min(
         brute.optimum(cuts[:, list(support)], losses, 2.0, budget)[0]
         for support in itertools.combinations(range(5), budget)
     )
-    result = solve(X, y, measure=measure, budget=budget, C=2.0, tol=1e-6)
     assert 0 < result.dual <= best * (1 + 1e-7)
     if budget == 5:
         assert result.dual == pytest.approx(best, rel=2e-6)
@@ -165,7 +171,8 @@ def test_planted_features_are_found(data):
 
 def test_fallbacks_are_counted_and_leave_the_optimum(data, monkeypatch, caplog):
     X, y = data(5)
-    arguments = {"measure": "f1", "budget": 3, "C": 1.0, "tol": 1e-3}
+    # With its price given there are no other fits.
+    arguments = {"measure": "f1", "price": 0.5, "budget": 3, "C": 1.0, "tol": 1e-3}
     expected = solve(X, y, **arguments)
 
     def broken(system, start, **_):
@@ -178,6 +185,30 @@ def test_fallbacks_are_counted_and_leave_the_optimum(data, monkeypatch, caplog):
     assert result.status is Status.CONVERGED
     assert result.dual <= expected.primal
     assert expected.dual <= result.primal
+
+
+@pytest.mark.parametrize(
+    ("measure", "n_samples", "n_features", "seed", "noise", "tol"),
+    [
+        ("prbep", 3000, 10, 0, 2.0, 0.05),
+        ("accuracy", 3000, 20, 2, 2.0, 0.05),
+        ("prbep", 1000, 10, 0, 3.0, 0.003),
+        ("prbep", 1000, 20, 3, 2.5, 0.003),
+    ],
+)
+def test_more_cuts_than_columns_need_no_other_solver(
+    caplog, measure, n_samples, n_features, seed, noise, tol
+):
+    """Overlapping classes on a few dense columns: the master ended early near its floor."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n_samples, n_features))
+    y = np.where(X[:, 0] + X[:, 1] + noise * rng.normal(size=n_samples) > noise, 1.0, -1.0)
+    problem = {"measure": measure, "price": 1.0, "budget": 4, "C": 30.0, "intercept_scaling": 1.0}
+    result = solve(X, y, tol=tol, **problem)
+    assert result.status is Status.CONVERGED
+    assert result.history[-1].n_cuts > result.history[-1].n_working
+    assert result.n_fallbacks == 0
+    assert not caplog.records
 
 
 def test_a_master_that_nobody_can_solve_ends_the_run(data, certified, monkeypatch, caplog):
@@ -197,7 +228,8 @@ def test_a_master_that_nobody_can_solve_ends_the_run(data, certified, monkeypatc
     working = master.predictor_corrector
     monkeypatch.setattr(master, "predictor_corrector", breaks_later)
     monkeypatch.setattr(master, "solve_master_conic", refuses)
-    result = solve(X, y, measure="f1", budget=3, tol=1e-6)
+    # With its price given there are no other fits.
+    result = solve(X, y, measure="f1", price=1.0, budget=3, tol=1e-6)
     assert result.status is Status.STALLED
     assert result.n_iter == 3
     assert "cannot go on: DualInfeasible" in caplog.text
@@ -255,7 +287,7 @@ class TestHandingOver:
         warm = bundle.hand_over(problem.with_budget(2), np.zeros(31))
         assert warm.columns.size == 31
 
-    @pytest.mark.parametrize("kind", [{"measure": "f1"}, {"loss": "hinge"}], ids=str)
+    @pytest.mark.parametrize("kind", [{"measure": "f1", "price": 1.0}, {"loss": "hinge"}], ids=str)
     def test_a_run_from_there_starts_better_and_ends_at_the_same_optimum(self, data, kind):
         X, y = data(9, n_samples=60, n_features=40)
         problem = make_problem(X, y, **kind, budget=8, C=0.1)

@@ -16,7 +16,9 @@ from scoresieve.solvers.problem import make_problem
 from scoresieve.solvers.solve import run_and_finish
 
 LIMITS = Limits(0.05, 500)
-F1, LOGISTIC, HINGE = {"measure": "f1"}, {"loss": "logistic"}, {"loss": "hinge"}
+#: With its price given: what is refitted is the problem as it is.
+F1 = {"measure": "f1", "price": 0.5}
+LOGISTIC, HINGE = {"loss": "logistic"}, {"loss": "hinge"}
 kinds = pytest.mark.parametrize("kind", [F1, LOGISTIC, HINGE], ids=str)
 
 

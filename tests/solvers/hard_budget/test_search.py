@@ -64,9 +64,9 @@ def every_support(m, k, sets):
         yield np.concatenate([inside, sets["always_features"]]).astype(int)
 
 
-def best_of_all_supports(brute, X, y, k, C, measure, columns):
+def best_of_all_supports(brute, X, y, k, C, measure, columns, price):
     """The l0 optimum: the least conic optimum over all sets of k units, each with the l2 norm."""
-    A, losses, sets = brute.enumerated(X, y, measure, **columns)
+    A, losses, sets = brute.enumerated(X, y, measure, price=price, **columns)
     return min(
         brute.optimum(A[:, kept], losses, C, kept.size)[0]
         for kept in every_support(A.shape[1], k, sets)
@@ -103,14 +103,20 @@ some_columns = pytest.mark.parametrize(
 @pytest.mark.parametrize("measure", ["f1", "prbep", "accuracy", "hinge"])
 @some_columns
 @pytest.mark.parametrize("seed", [0, 1])
-def test_between_the_bounds_of_all_supports(data, brute, measure, columns, seed):
+@pytest.mark.parametrize("price", [0.2, "auto", "paper"])
+def test_between_the_bounds_of_all_supports(data, brute, measure, columns, seed, price):
     """J_k >= the best of all supports >= D, and J_k is within a few percent of it."""
     X, y = data(seed, n_samples=8, n_features=5)
-    kind = HINGE if measure == "hinge" else {"measure": measure}
+    kind = HINGE if measure == "hinge" else {"measure": measure, "price": price}
+    if price == "paper" and measure != "hinge":
+        kind = {"measure": measure, "bound": "paper"}
+    elif price == 0.2 and not brute.takes_price(measure, "intercept_scaling" in columns):
+        kind["price"] = 1.0
     result = solve_hard(X, y, budget=2, C=0.7, tol=1e-3, **kind, **columns)
     # The sum of the hinge losses is the risk of the accuracy.
     enumerated = "accuracy" if measure == "hinge" else measure
-    best = best_of_all_supports(brute, X, y, 2, 0.7, enumerated, columns)
+    price = None if "bound" in kind or kind is HINGE else result.price
+    best = best_of_all_supports(brute, X, y, 2, 0.7, enumerated, columns, price)
     assert result.dual <= best * (1 + 1e-7)
     assert result.primal >= best * (1 - 1e-7)
     assert result.primal <= best * 1.15

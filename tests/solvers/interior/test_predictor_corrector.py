@@ -253,6 +253,28 @@ def test_products_are_kept_from_vanishing_near_the_end(monkeypatch):
         assert target >= module.LEAST_SHARE * 1e-4 * primal / 30 * (1 - 1e-12)
 
 
+@pytest.mark.parametrize("share", [0.5, 0.9, 1.0, 3.0])
+def test_a_step_that_keeps_the_products_keeps_little_of_the_second_order(share):
+    """At the floor a step is the share 1 - target / mu of the affine one, and has its square."""
+    calls = []
+
+    class Noted(Projection):
+        def corrected(self, target, affine, weight):
+            calls.append((target, weight))
+            return super().corrected(target, affine, weight)
+
+    system, point = Noted(np.full(30, 0.3)), start(np.full(30, 0.3))
+    system.observe(point)
+    affine = system.linearise()
+    mu = float(point.values[0] @ point.values[1]) / 30
+    module._corrector(system, point, affine, share * mu)
+    target, weight = calls[0]
+    assert target == pytest.approx(min(share, 1.0) * mu)
+    reach = point.longest_step(affine)
+    whole = 1.0 if reach >= module.SHORT_REACH else reach
+    assert weight == pytest.approx(whole * (1.0 - min(share, 1.0)) ** 2)
+
+
 def test_the_longest_step_ends_at_a_bound():
     none = np.zeros(0)
     point = Iterate(np.array([[1.0, 2.0], [3.0, 4.0]]), none)

@@ -40,7 +40,7 @@ def test_masters_of_a_fit_are_captured_and_solved_by_both_solvers():
     y = np.where(X[:, 0] + X[:, 1] > 0.5, 1.0, -1.0)
     problems = []
     with captured_masters(problems):
-        result = solve(X, y, measure="f1", budget=2, C=1.0)
+        result = solve(X, y, measure="f1", price=1.0, budget=2, C=1.0)
     assert len(problems) == result.n_iter
     seconds = []
     with clarabel_timed(seconds):

@@ -62,6 +62,7 @@ def _named(kind: str) -> Field:
 _ARGUMENTS = {
     "measure": replace(_named("measure"), nullable=True),
     "loss": replace(_named("loss"), nullable=True),
+    "bound": Field(lambda record, key: record.choice(key, ("tight", "paper"))),
     "budget": number(int, 1),
     "C": number(float, 0.0),
     "intercept_scaling": number(float, 0.0),
@@ -177,7 +178,7 @@ FIELDS: dict[str, Field] = {
     "support_": columns("selected"),
     "supports_": each(columns()),
     "coef_": _WEIGHTS,
-    **dict.fromkeys(("intercept_", "_biases", "C_"), _FINITE),
+    **dict.fromkeys(("intercept_", "_biases", "C_", "price_"), _FINITE),
     **dict.fromkeys(("primal_", "dual_", "gap_", "l0_gap_"), _REALS),
     **dict.fromkeys(("n_iter_", "n_steps_"), _WHOLE),
     "status_": each(_STATUS),

@@ -32,10 +32,11 @@ import numpy as np
 from scoresieve._arrays import FloatArray, IntArray
 from scoresieve.solvers.hard_budget.refits import Refit, Refitter, largest
 from scoresieve.solvers.limits import Limits, Status, Tracker, one_blas_thread
+from scoresieve.solvers.prices import with_lower_price
 from scoresieve.solvers.problem import Problem
 from scoresieve.solvers.result import SolveResult
-from scoresieve.solvers.solve import engine_for, finish
-from scoresieve.solvers.working import DualSide, WarmStart
+from scoresieve.solvers.solve import engine_for, finish, run_at_own_price, start_from
+from scoresieve.solvers.working import DualSide, Ended, WarmStart
 
 #: Elimination starts from this many times k units and keeps this share in each step.
 ELIMINATION_START, ELIMINATION_KEEPS = 8, 0.625
@@ -79,16 +80,44 @@ def solve_hard_budget(
         What the relaxed problem starts from.
     """
     with one_blas_thread():
-        tracker = Tracker(limits, problem.risk.no_dual_point())
-        ended = engine_for(problem, solver)(problem, tracker, warm)
-        relaxed = ended.working.scattered(ended.best.w)
-        with tracker.clock.part("hard budget"):
-            refitter = Refitter(problem, replace(limits, deadline=tracker.deadline))
-            best = choose_units(refitter, relaxed, ended.dual_side())
+        tracker, ended = run_at_own_price(problem, limits, fit_hard, solver=solver, warm=warm)
+        best = choose_from(ended, tracker)
+        while not np.any(ended.problem.split(best.w)[0]):
+            # The relaxed model may have features where none of k has a lower risk than "no".
+            cheaper = with_lower_price(ended.problem)
+            if cheaper is None or tracker.deadline.is_over:
+                break
+            limits = replace(limits, deadline=tracker.deadline)
+            tracker, ended = run_at_own_price(cheaper, limits, fit_hard, warm=start_from(ended))
+            best = choose_from(ended, tracker)
         status = ended.status
         if status.reached_tolerance and best.gap > limits.tol:
             status = best.status
-        return finish(problem, tracker, best.w, best.primal, status, relaxed=relaxed)
+        relaxed = ended.working.scattered(ended.best.w)
+        return finish(ended.problem, tracker, best.w, best.primal, status, relaxed=relaxed)
+
+
+def choose_from(ended: Ended, tracker: Tracker) -> Refit:
+    """A model with at most k units that starts from the relaxed solution."""
+    relaxed = ended.working.scattered(ended.best.w)
+    with tracker.clock.part("hard budget"):
+        refitter = Refitter(ended.problem, replace(tracker.limits, deadline=tracker.deadline))
+        return choose_units(refitter, relaxed, ended.dual_side())
+
+
+def fit_hard(
+    problem: Problem, limits: Limits, warm: WarmStart | None
+) -> tuple[FloatArray, WarmStart]:
+    """The weights of a model with at most k units, of all columns, and a start for others.
+
+    The k largest units of the relaxed solution, refitted: enough to see where the best model works.
+    """
+    tracker = Tracker(limits, problem.risk.no_dual_point())
+    ended = engine_for(problem)(problem, tracker, warm)
+    relaxed = ended.working.scattered(ended.best.w)
+    refitter = Refitter(problem, replace(limits, deadline=tracker.deadline))
+    units = largest(refitter.unit_norms(relaxed), problem.norm.budget)
+    return refitter.refit(units, relaxed, ended.dual_side()).w, start_from(ended)
 
 
 def choose_units(refitter: Refitter, relaxed: FloatArray, near: DualSide) -> Refit:

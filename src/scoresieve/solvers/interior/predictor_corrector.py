@@ -145,10 +145,15 @@ def _corrector(
     # The affine step's first-order terms cancel the products, x dz + z dx = -x z.
     left = (1.0 - reach) * total + reach * reach * float(affine.values[0].dot(affine.values[1]))
     mu = total / n_pairs
-    target = max((max(left, 0.0) / total) ** 3 * mu, min(mu, least_product))
+    floor = min(mu, least_product)
+    target = max((max(left, 0.0) / total) ** 3 * mu, floor)
     # Second-order terms of a direction that can hardly be followed mislead: then they are weighted
     # by how far it can. Without this the method cycled on a few problems.
     weight = 1.0 if reach >= SHORT_REACH else reach
+    if target == floor:
+        # The products stay almost where they are, and the step is as short: its second-order terms
+        # are those of the affine step times the square of its share.
+        weight *= (1.0 - target / mu) ** 2
     direction = system.corrected(target, affine, weight)
     step = point.longest_step(direction)
     if step < SHORT_STEP and weight == 1.0:

@@ -1,0 +1,103 @@
+"""Thresholds of scores, and the tables above them, against a look at every threshold."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from scoresieve.measures import get_measure
+from scoresieve.measures.thresholds import all_tables, top_threshold
+
+
+@pytest.mark.parametrize("k", [1.0, 2.5, 4.0, 7.0])
+def test_threshold_of_weighted_scores(k):
+    scores, weights = np.array([0.3, 2.0, -1.0, 0.7, 5.0]), np.array([1.0, 2.0, 2.0, 0.5, 1.5])
+    threshold = top_threshold(scores, k, weights)
+    reached = np.cumsum(weights[np.argsort(-scores)])
+    # Copies of a score are tied, so that all of them are above or none.
+    assert weights[scores > threshold].sum() == max([0.0, *reached[reached <= k]])
+
+
+def test_threshold_with_whole_weights_is_that_of_repeated_scores():
+    rng = np.random.default_rng(2)
+    scores, weights = rng.integers(0, 6, size=30) / 4.0, rng.integers(0, 4, size=30)
+    for k in range(1, weights.sum() + 1):
+        expected = top_threshold(np.repeat(scores, weights), k)
+        assert top_threshold(scores, float(k), weights.astype(float)) == expected
+
+
+def tables_by_hand(y, scores, weights):
+    """One row for each set of scores that a threshold can leave above it, the smallest first."""
+    rows = [(0.0, 0.0)]
+    for score in np.unique(scores)[::-1]:
+        above = scores >= score
+        rows.append((weights[above & (y > 0)].sum(), weights[above & (y < 0)].sum()))
+    return np.array(rows)
+
+
+@pytest.mark.parametrize("kind", ["plain", "ties", "one value", "neighbours", "large"])
+@pytest.mark.parametrize("is_weighted", [False, True])
+@pytest.mark.parametrize("seed", range(4))
+def test_all_tables_against_every_threshold(kind, is_weighted, seed):
+    rng = np.random.default_rng(seed)
+    y = np.where(rng.random(15) < 0.4, 1.0, -1.0)
+    scores = {
+        "plain": rng.normal(size=15),
+        "ties": rng.integers(-2, 3, size=15) / 2.0,
+        "one value": np.full(15, -3.0),
+        # The numbers next to 1, between which there is none.
+        "neighbours": 1.0 + rng.integers(0, 3, size=15) * np.finfo(float).eps,
+        "large": 1e300 * rng.normal(size=15),
+    }[kind]
+    weights = rng.integers(0, 4, size=15).astype(float) if is_weighted else None
+    tables = all_tables(y, scores, weights)
+    counts = np.ones(15) if weights is None else weights
+    assert_allclose(np.column_stack([tables.a, tables.b]), tables_by_hand(y, scores, counts))
+    assert np.all(np.diff(tables.thresholds) < 0)
+    assert np.all(np.isfinite(tables.thresholds))
+    for threshold, a, b in zip(*tables, strict=True):
+        above = scores > threshold
+        assert (a, b) == (counts[above & (y > 0)].sum(), counts[above & (y < 0)].sum())
+    assert (tables.a[0], tables.b[0]) == (0.0, 0.0)
+    assert (tables.a[-1], tables.b[-1]) == (counts[y > 0].sum(), counts[y < 0].sum())
+
+
+@pytest.mark.parametrize("name", ["f1", "jaccard", "mcc", "gmean", "accuracy", "balanced_accuracy",
+                                  "precision@recall>=0.6", "recall@precision>=0.6"])  # fmt: skip
+@pytest.mark.parametrize("seed", range(5))
+def test_the_threshold_has_the_least_loss_with_the_fewest_alarms(name, seed):
+    rng = np.random.default_rng(seed)
+    y = np.where(rng.random(20) < 0.4, 1.0, -1.0)
+    scores = (y + 2.0 * rng.normal(size=20)).round(1)
+    measure = get_measure(name)
+    losses = {
+        int(np.sum(scores > t)): measure.loss(y, np.where(scores > t, 1.0, -1.0))
+        for t in (scores.min() - 1, *scores)
+    }
+    least = min(losses.values())
+    assert measure.least_loss(y, scores) == pytest.approx(least)
+    chosen = int(np.sum(scores > measure.threshold(y, scores)))
+    assert losses[chosen] == pytest.approx(least)
+    assert chosen == min(k for k, loss in losses.items() if loss == least)
+
+
+def test_thresholds_of_weighted_measures_count_repetitions():
+    rng = np.random.default_rng(6)
+    y, scores = np.where(rng.random(25) < 0.5, 1.0, -1.0), rng.integers(-3, 4, size=25) / 2.0
+    weights = rng.integers(0, 4, size=25)
+    rows = np.repeat(np.arange(25), weights)
+    for name in ("accuracy", "balanced_accuracy"):
+        measure = get_measure(name)
+        weighted = measure.weighted(weights.astype(float))
+        least = measure.least_loss(y[rows], scores[rows])
+        assert weighted.least_loss(y, scores) == pytest.approx(least)
+        labels = np.where(scores[rows] > weighted.threshold(y, scores), 1.0, -1.0)
+        assert measure.loss(y[rows], labels) == pytest.approx(least)
+
+
+def test_thresholds_of_the_highest_and_of_rankings_have_their_number_above():
+    rng = np.random.default_rng(7)
+    y, scores = np.repeat([1.0, -1.0], [6, 14]), rng.normal(size=20)
+    for name, k in {"prec@4": 4, "rec@2p": 12, "prbep": 6, "roc_auc": 6}.items():
+        assert np.sum(scores > get_measure(name).threshold(y, scores)) == k
