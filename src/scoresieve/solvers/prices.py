@@ -104,7 +104,7 @@ class PriceSearch:
         while not self._has_features and first > balance(risk.y):
             first = max(first / EMPTY_STEP, balance(risk.y))
             y, scores = self._unseen(problem, risk, first)
-        rate = risk.kind.exchange_rate(y, scores)
+        rate = risk.kind.exchange_rate(y, scores) if self._has_features else balance(risk.y)
         if rate is None:
             rate = self._at_floor(problem, risk, first, (y, scores))
         return replace(
