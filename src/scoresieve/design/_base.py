@@ -38,6 +38,14 @@ class Columns(ABC):
         """The block with the columns of ``other``, of the same design, to the right."""
 
     @abstractmethod
+    def take(self, places: IntArray) -> Columns:
+        """The columns of the block at these places, in this order."""
+
+    @abstractmethod
+    def gram(self, d: FloatArray) -> FloatArray:
+        """``X_S^T diag(d) X_S``, of shape (n_columns, n_columns), for d >= 0; a new array."""
+
+    @abstractmethod
     def as_design(self) -> Design:
         """The block as a design of its own, with columns 0 .. n_columns - 1."""
 
@@ -74,6 +82,10 @@ class Design(ABC):
     @abstractmethod
     def sum_of_squares(self) -> float:
         """``sum_ij x_ij^2``; inf or NaN if it overflows or if X is not finite."""
+
+    @abstractmethod
+    def column_norms(self) -> FloatArray:
+        """``sqrt(sum_i x_ij^2)`` of every column; nothing overflows."""
 
     @abstractmethod
     def max_abs(self) -> float:

@@ -118,6 +118,12 @@ class ConstantDesign(Design):
                 np.square(np.float64(self._constant))
             )
 
+    def column_norms(self) -> FloatArray:
+        """``sqrt(sum_i x_ij^2)``, the constant column's last."""
+        return np.append(
+            self._design.column_norms(), abs(self._constant) * np.sqrt(self.n_samples)
+        )
+
     def max_abs(self) -> float:
         """``max_ij |x_ij|``, the constant column included."""
         return float(np.maximum(self._design.max_abs(), abs(self._constant)))

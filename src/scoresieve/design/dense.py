@@ -34,6 +34,14 @@ class DenseColumns(Columns):
         assert isinstance(other, DenseColumns)
         return DenseColumns(np.concatenate([self._transposed, other._transposed]))
 
+    def take(self, places: IntArray) -> DenseColumns:
+        """The columns at these places."""
+        return DenseColumns(self._transposed[places])
+
+    def gram(self, d: FloatArray) -> FloatArray:
+        """``X_S^T diag(d) X_S``, over the rows with ``d_i != 0``."""
+        return weighted_gram(self._transposed, d)
+
     def as_design(self) -> DenseDesign:
         """The block as a design of its own; nothing is copied."""
         return DenseDesign(self._transposed.T)
@@ -107,6 +115,18 @@ class DenseDesign(Design):
         """``sum_ij x_ij^2``."""
         return sum(squared_sum(block) for block in self._contiguous_blocks())
 
+    def column_norms(self) -> FloatArray:
+        """``sqrt(sum_i x_ij^2)``, of numbers divided by the largest one."""
+        largest = self.max_abs() or 1.0
+        total = np.zeros(self.n_columns)
+        if self._by_rows:
+            for part in _slices(self.n_samples, self.n_columns):
+                total += np.sum(np.square(_float64(self._X[part]) / largest), axis=0)
+        else:
+            for part in _slices(self.n_columns, self.n_samples):
+                total[part] = np.sum(np.square(_float64(self._X[:, part]) / largest), axis=0)
+        return largest * np.sqrt(total)
+
     def max_abs(self) -> float:
         """``max_ij |x_ij|``; NaN if X holds NaN."""
         return float(np.max([largest_magnitude(b) for b in self._contiguous_blocks()], initial=0.0))
@@ -145,6 +165,18 @@ def _is_blas_ready(X: Array) -> bool:
     by_rows = right == size and down >= size * n_columns
     by_columns = down == size and right >= size * n_samples
     return (by_rows or by_columns) and down % size == 0 and right % size == 0
+
+
+def weighted_gram(transposed: FloatArray, d: FloatArray) -> FloatArray:
+    """``X^T diag(d) X`` of X given as its transpose, over the rows with ``d_i != 0``, by blocks."""
+    rows = np.flatnonzero(d)
+    out = np.zeros((transposed.shape[0], transposed.shape[0]))
+    for part in _slices(rows.size, transposed.shape[0]):
+        chosen = rows[part]
+        weighted = transposed[:, chosen]
+        weighted = weighted * np.sqrt(d[chosen])
+        out += weighted @ weighted.T
+    return out
 
 
 def squared_sum(numbers: Array) -> float:

@@ -10,10 +10,12 @@ import scipy.sparse as sp
 
 from scoresieve._arrays import Array, FloatArray, IntArray
 from scoresieve.design._base import ACTIVE_SHARE, BLOCK_NUMBERS, Columns, Design
-from scoresieve.design.dense import largest_magnitude, squared_sum
+from scoresieve.design.dense import largest_magnitude, squared_sum, weighted_gram
 
 #: Up to this many vectors, one product each is faster than scipy's product with a matrix.
 FEW_VECTORS = 3
+#: Share of non-zeros above which a product of two dense blocks is faster than one of sparse ones.
+DENSE_SHARE = 0.1
 
 
 class SparseColumns(Columns):
@@ -42,6 +44,19 @@ class SparseColumns(Columns):
         """The block with the columns of ``other`` to the right."""
         assert isinstance(other, SparseColumns)
         return SparseColumns(sp.hstack([self._block, other._block], format="csc"))
+
+    def take(self, places: IntArray) -> SparseColumns:
+        """The columns at these places."""
+        return SparseColumns(self._block[:, places])
+
+    def gram(self, d: FloatArray) -> FloatArray:
+        """``X_S^T diag(d) X_S``; by a dense block where that is small and not mostly zeros."""
+        n_numbers = self._block.shape[0] * self.n_columns
+        if n_numbers <= BLOCK_NUMBERS and self._block.nnz > DENSE_SHARE * n_numbers:
+            return weighted_gram(self._transposed.toarray(), d)
+        rows = self._block.tocsr()
+        rows.data = rows.data * np.repeat(np.sqrt(d), np.diff(rows.indptr))
+        return np.asarray((rows.T @ rows).toarray())
 
     def as_design(self) -> SparseDesign:
         """The block as a design of its own; nothing is copied."""
@@ -108,6 +123,19 @@ class SparseDesign(Design):
     def sum_of_squares(self) -> float:
         """``sum_ij x_ij^2``, over the stored entries."""
         return squared_sum(self._lines.data)
+
+    def column_norms(self) -> FloatArray:
+        """``sqrt(sum_i x_ij^2)``, of numbers divided by the largest one."""
+        largest = self.max_abs() or 1.0
+        total = np.zeros(self.n_columns)
+        for lines, data, indices, indptr in self._pieces(max(BLOCK_NUMBERS, self.n_columns)):
+            squares = np.square(data / largest)
+            if self._by_rows:
+                total += np.bincount(indices, weights=squares, minlength=self.n_columns)
+            else:
+                shape = (indptr.size - 1, self.n_samples)
+                total[lines] += _matrix(squares, indices, indptr, "csr", shape).sum(axis=1)
+        return largest * np.sqrt(total)
 
     def max_abs(self) -> float:
         """``max_ij |x_ij|``, over the stored entries; NaN if X holds NaN."""

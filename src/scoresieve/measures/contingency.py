@@ -83,7 +83,7 @@ class ContingencyMeasure(Measure):
         """None: the rate is that of a table."""
         return None
 
-    def exchange_rate(self, y: FloatArray, scores: FloatArray) -> float | None:
+    def exchange_rate(self, y: FloatArray, scores: FloatArray) -> float:
         """``(dDelta/db) / (-dDelta/da)`` at the threshold with the least loss.
 
         (Parambath, Usunier and Grandvalet 2014 show that training with these costs is optimal for

@@ -3,13 +3,12 @@
 Below the floor the loss is 1, whatever the table is. So their bounds, with any price, are nearly
 those of a constant, and where positives are rare the best model has no features. The tight form is
 another: a class-weighted hinge whose own threshold is where unseen scores reach the floor, by the
-choice of its price.
+choice of its price: what the curve of hits over alarms trades there.
 """
 
 from __future__ import annotations
 
 import math
-from abc import abstractmethod
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,6 +27,10 @@ from scoresieve.measures.contingency import (
 )
 from scoresieve.measures.decomposable import PricedErrors
 from scoresieve.measures.fractional import FractionalMeasure, interval_of_ratio
+from scoresieve.measures.thresholds import all_tables
+
+#: Share of the positives on either side of a threshold that the slope there is taken over.
+WINDOW = 0.15
 
 
 @dataclass(frozen=True)
@@ -44,8 +47,6 @@ class FloorMeasure(ContingencyMeasure):
 
     #: The rate that has the floor, for messages.
     floored = "rate"
-    #: Whether it rises with the price of an alarm.
-    rises_with_price = False
 
     def __post_init__(self) -> None:
         floor = float(self.floor)
@@ -57,13 +58,23 @@ class FloorMeasure(ContingencyMeasure):
         """Missed positives, and alarms at their price."""
         return PricedErrors(price)
 
-    def exchange_rate(self, y: FloatArray, scores: FloatArray) -> None:
-        """None: at the floor the loss jumps."""
-        return None
+    def exchange_rate(self, y: FloatArray, scores: FloatArray) -> float:
+        """``da / db``, the hits that a lower threshold brings for each alarm, about the best one.
 
-    @abstractmethod
-    def floored_rate(self, y: FloatArray, scores: FloatArray) -> float:
-        """The rate that has the floor, of the predictions ``scores > 0``."""
+        The loss itself jumps there. A threshold is best for costs at which the two balance, and so
+        this is the price of a hinge whose own threshold lies there.
+        """
+        tables, n_positive = all_tables(y, scores), np.count_nonzero(y > 0)
+        losses = self.table_loss(tables.a, tables.b, n_positive, y.size - n_positive)
+        best = int(np.argmin(losses))
+        if losses[best] >= 1.0:
+            # No threshold reaches the floor: where it is nearest.
+            best = int(np.argmax(tables.a / np.maximum(tables.a + tables.b, 1.0)))
+        reach = max(1.0, WINDOW * n_positive)
+        ends = np.clip(tables.a[best] + np.array([-reach, reach]), 0.0, n_positive)
+        low, high = np.searchsorted(tables.a, ends)
+        alarms = tables.b[high] - tables.b[low]
+        return float((tables.a[high] - tables.a[low]) / max(1.0, alarms))
 
 
 @named("precision@recall>=<floor>", pattern=rf"precision@recall>=({NUMBER})", read=float)
@@ -98,10 +109,6 @@ class PrecisionUnderRecallFloor(FloorMeasure, FractionalMeasure):
     def name(self) -> str:
         """The text "precision@recall>=" and the floor."""
         return f"precision@recall>={as_name(self.floor)}"
-
-    def floored_rate(self, y: FloatArray, scores: FloatArray) -> float:
-        """The recall."""
-        return float(recall_score(y, predicted_labels(scores)))
 
     def least_true_positive(self, n_positive: int) -> int:
         """The smallest a with ``a / P >= floor``, as the division is rounded."""
@@ -170,7 +177,6 @@ class RecallUnderPrecisionFloor(FloorMeasure, SearchedMeasure):
     """
 
     floored = "precision"
-    rises_with_price = True
 
     @property
     def name(self) -> str:
@@ -183,10 +189,6 @@ class RecallUnderPrecisionFloor(FloorMeasure, SearchedMeasure):
         """``(P - a) / P`` where the precision reaches the floor, 1 elsewhere."""
         a, b = np.asarray(n_true_positive, dtype=float), np.asarray(n_false_positive, dtype=float)
         return np.where(self._reaches(a, b), (n_positive - a) / n_positive, 1.0)
-
-    def floored_rate(self, y: FloatArray, scores: FloatArray) -> float:
-        """The precision."""
-        return float(precision_score(y, predicted_labels(scores), zero_division=0.0))
 
     def _reaches(self, a: FloatArray, b: FloatArray) -> Any:
         return a / np.maximum(a + b, 1.0) >= self.floor

@@ -10,6 +10,5 @@ worth; never a label.
 from scoresieve.risks.base import DualPoint, Risk
 from scoresieve.risks.loss import LossRisk, Slopes
 from scoresieve.risks.measure import CutWeights, MeasureRisk
-from scoresieve.risks.partial import PartialRisk
 
-__all__ = ["CutWeights", "DualPoint", "LossRisk", "MeasureRisk", "PartialRisk", "Risk", "Slopes"]
+__all__ = ["CutWeights", "DualPoint", "LossRisk", "MeasureRisk", "Risk", "Slopes"]

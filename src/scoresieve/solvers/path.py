@@ -21,10 +21,10 @@ import numpy as np
 
 from scoresieve._checks import check_count
 from scoresieve.solvers.limits import Deadline, Limits, Progress
-from scoresieve.solvers.prices import PriceSearch
+from scoresieve.solvers.prices import with_own_price
 from scoresieve.solvers.problem import PriceIs, Problem
 from scoresieve.solvers.result import SolveResult
-from scoresieve.solvers.solve import fit_relaxed, run_and_finish
+from scoresieve.solvers.solve import run_and_finish
 from scoresieve.solvers.working import WarmStart
 
 
@@ -68,14 +68,11 @@ def solve_budgets(problem: Problem, budgets: list[int], limits: Limits) -> list[
     solved: dict[int, SolveResult] = {}
     ended, last = None, None
     is_open = problem.price_is is PriceIs.OPEN
-    search = PriceSearch(problem, limits, fit_relaxed) if is_open else None
     for budget in sorted(set(admissible), reverse=True):
-        at_budget, warm = problem.with_budget(budget), None
-        if search is not None:
-            at_budget, warm = search.priced(at_budget), search.last_start
+        at_budget, warm = with_own_price(problem.with_budget(budget), limits), None
         if ended is not None and last is not None:
             w = problem.joined(last.w, last.intercept)
-            if search is None:
+            if not is_open:
                 warm = ended.hand_over(at_budget, w)
             else:
                 # Labellings serve at any price, but not what was computed of them.

@@ -24,7 +24,7 @@ from scoresieve.solvers.limits import (
     one_blas_thread,
     relative_gap,
 )
-from scoresieve.solvers.prices import Fit, with_lower_price, with_own_price
+from scoresieve.solvers.prices import with_lower_price, with_own_price
 from scoresieve.solvers.problem import Problem, make_problem
 from scoresieve.solvers.result import SolveResult
 from scoresieve.solvers.smallest_C import find_smallest_C
@@ -215,7 +215,7 @@ def run_and_finish(
 ) -> tuple[SolveResult, Ended]:
     """The result, and the engine that has run, for what goes on from there."""
     with one_blas_thread():
-        tracker, ended = run_at_own_price(problem, limits, fit_relaxed, solver=solver, warm=warm)
+        tracker, ended = run_at_own_price(problem, limits, solver=solver, warm=warm)
         problem = ended.problem
         with tracker.clock.part("sparsify"):
             w, primal = drop_small_weights(ended.working, ended.best.w, tracker)
@@ -223,24 +223,9 @@ def run_and_finish(
     return result, ended
 
 
-def fit_relaxed(
-    problem: Problem, limits: Limits, warm: WarmStart | None
-) -> tuple[FloatArray, WarmStart]:
-    """The weights of the relaxed problem, of all columns, and a start for others like it."""
-    tracker = Tracker(limits, problem.risk.no_dual_point())
-    ended = engine_for(problem)(problem, tracker, warm)
-    return ended.working.scattered(ended.best.w), start_from(ended)
-
-
-def start_from(ended: Ended) -> WarmStart:
-    """The working columns and the best point, but no cuts: those of other rows would not fit."""
-    return WarmStart(ended.working.columns, ended.best.w)
-
-
 def run_at_own_price(
     problem: Problem,
     limits: Limits,
-    fit: Fit,
     *,
     solver: str | None = None,
     warm: WarmStart | None = None,
@@ -249,17 +234,12 @@ def run_at_own_price(
 
     A price that was found is lowered as long as the model has no features: where scores of the two
     classes overlap much, the least risk at the measure's own rate may be that of "no" for all.
-
-    Parameters
-    ----------
-    fit : callable
-        For the price.
     """
     limits = replace(limits, deadline=limits.deadline or Deadline(limits.max_time))
-    at_price, start = with_own_price(problem, limits, fit)
+    at_price = with_own_price(problem, limits)
     while True:
         tracker = Tracker(limits, at_price.risk.no_dual_point())
-        ended = engine_for(at_price, solver)(at_price, tracker, warm or start)
+        ended = engine_for(at_price, solver)(at_price, tracker, warm)
         cheaper = None if ended.working.n_selected(ended.best.w) else with_lower_price(at_price)
         if cheaper is None or tracker.deadline.is_over:
             return tracker, ended
@@ -304,7 +284,7 @@ def finish(
                 smallest_C = find_smallest_C(
                     problem.reopened(),
                     tracker,
-                    lambda at_C, limits: run_at_own_price(at_C, limits, fit_relaxed),
+                    run_at_own_price,
                 )
         else:
             status = Status.EMPTY_CHOICE

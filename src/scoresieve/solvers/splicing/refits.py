@@ -1,0 +1,237 @@
+"""Refits: the l2 model on the columns of a few units, which the search for k units compares.
+
+    min { 1/2 ||w||_2^2 + C R(X w)  :  w_u = 0 for the units u outside }
+
+A refit has a dual side: ``v``, with ``c = X^T v`` and ``w_u = c_u`` inside at the optimum. What v
+says about the units outside tells who should come in.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from scoresieve._arrays import FloatArray, IntArray
+from scoresieve.regularizers import BudgetNorm
+from scoresieve.risks import CutWeights, DualPoint, LossRisk, Risk, Slopes
+from scoresieve.solvers.bundle.rounds import run_bundle
+from scoresieve.solvers.limits import Deadline, Limits, Status, Tracker
+from scoresieve.solvers.problem import Problem
+from scoresieve.solvers.smooth.rounds import run_smooth
+from scoresieve.solvers.splicing.fetched import FetchedColumns
+from scoresieve.solvers.splicing.newton import newton_fit
+from scoresieve.solvers.working import Ended, WarmStart
+
+#: Refits that are compared are at least this accurate: by cuts, and by Newton's method, whose last
+#: digits cost one step more.
+REFIT_TOL, NEWTON_TOL = 0.01, 1e-6
+#: Share of the weight whose cuts the next refit starts from.
+SHARE_OF_CUTS = 0.95
+
+
+@dataclass(frozen=True, eq=False)
+class Refit:
+    """The l2 model on the columns of some units.
+
+    Attributes
+    ----------
+    units : ndarray of int
+        Sorted numbers of the units.
+    columns : ndarray of int
+        Those always in, then those of the units, sorted.
+    w : ndarray of shape (len(columns),)
+    primal, gap : float
+        Objective, and the relative gap of the refit among models on these columns.
+    v : ndarray of shape (n_samples,)
+        The dual side.
+    curvatures : ndarray of shape (n_samples,)
+        Of C R in the scores. Where R has kinks: ``|v_i|``, as if each row that has a say could
+        change its score by about 1 before it loses it.
+    point : DualPoint
+        Whose cuts, if it has any, the next refit may start from.
+    """
+
+    units: IntArray
+    columns: IntArray
+    w: FloatArray
+    primal: float
+    gap: float
+    v: FloatArray
+    curvatures: FloatArray
+    point: DualPoint
+    status: Status
+
+    def scattered(self, n_columns: int) -> FloatArray:
+        """The weights of all columns of the design."""
+        out = np.zeros(n_columns)
+        out[self.columns] = self.w
+        return out
+
+    @property
+    def is_cut_short(self) -> bool:
+        """Whether it was given up because it could not be good enough."""
+        return self.status is Status.CALLBACK
+
+
+class Refitter:
+    """Refits of one problem until one deadline, each given up as soon as it is too dear for sure.
+
+    Parameters
+    ----------
+    problem : Problem
+        Its budget does not matter, only its units.
+    limits : Limits
+        With a deadline for all refits together; the callback is not called.
+    """
+
+    def __init__(self, problem: Problem, limits: Limits) -> None:
+        self.problem, self.norm = problem, problem.norm
+        self.limits = replace(limits, deadline=limits.deadline or Deadline(limits.max_time))
+        self.fetched = FetchedColumns(problem.design)
+        self.n_refits = 0
+
+    @property
+    def time_is_over(self) -> bool:
+        """Whether the deadline has passed."""
+        assert self.limits.deadline is not None
+        return self.limits.deadline.is_over
+
+    @cached_property
+    def column_norms(self) -> FloatArray:
+        """``||x_j||_2`` of every column."""
+        return self.problem.design.column_norms()
+
+    def refit(
+        self,
+        units: IntArray,
+        near: Refit | None = None,
+        *,
+        beside: IntArray | None = None,
+        give_up_at: float = np.inf,
+    ) -> Refit:
+        """The model on these units; given up once no model on them is below ``give_up_at``.
+
+        Parameters
+        ----------
+        units : ndarray of int
+            Sorted.
+        near : Refit, optional
+            Whose weights and cuts it starts from.
+        beside : ndarray of int, optional
+            Columns that the next refits may want, to be fetched together.
+        """
+        self.n_refits += 1
+        columns = columns_of_units(self.norm, units)
+        start = np.zeros(columns.size) if near is None else _moved(near.columns, near.w, columns)
+        if columns.size == 0:
+            return self._without_columns(units)
+        block = self.fetched.block(columns, beside)
+        problem = replace(
+            self.problem,
+            design=block.as_design(),
+            norm=BudgetNorm(columns.size, columns.size),
+            constant=0.0,
+        )
+        risk = problem.risk
+        if isinstance(risk, LossRisk) and risk.is_smooth:
+            tol = min(self.limits.tol, NEWTON_TOL)
+            fit = newton_fit(block, risk, problem.C, start, tol=tol, give_up_at=give_up_at)
+            if fit is not None:
+                gap = fit.left / fit.value if fit.value > 0.0 else 0.0
+                curvatures = problem.C * risk.curvatures(fit.scores)
+                slopes = Slopes(risk.slopes(fit.scores))
+                status = Status.CONVERGED if gap <= tol else Status.CALLBACK
+                return Refit(
+                    units, columns, fit.w, fit.value, gap, fit.v, curvatures, slopes, status
+                )
+        limits = replace(
+            self.limits,
+            tol=min(self.limits.tol, REFIT_TOL),
+            callback=lambda row: bool(row.dual >= give_up_at),
+        )
+        tracker = Tracker(limits, risk.no_dual_point())
+        point = None if near is None else near.point
+        ended = run_engine(problem, tracker, WarmStart(np.arange(columns.size), start, point))
+        side = ended.dual_side()
+        side = side._replace(point=heavy_cuts(side.point))
+        w = ended.working.scattered(ended.best.w)
+        return Refit(
+            *(units, columns, w, tracker.primal, tracker.gap, side.v, np.abs(side.v)),
+            *(side.point, ended.status),
+        )
+
+    def _without_columns(self, units: IntArray) -> Refit:
+        """The one model without columns; the slopes, or the cuts, at scores of 0 are its v."""
+        risk, C = self.problem.risk, self.problem.C
+        scores = np.zeros(risk.y.size)
+        v = C * risk.contrast()
+        if isinstance(risk, LossRisk):
+            v = risk.vector(risk.slopes(scores), C)
+        nothing = np.zeros(0, dtype=np.int64)
+        primal = C * risk.value(scores)
+        return Refit(
+            *(units, nothing, np.zeros(0), primal, 0.0, v, np.abs(v), risk.no_dual_point()),
+            Status.CONVERGED,
+        )
+
+    def with_risk(self, risk: Risk) -> Refitter:
+        """Refits of the same columns for another risk; what was fetched is shared."""
+        other = Refitter(replace(self.problem, risk=risk), self.limits)
+        other.fetched, other.column_norms = self.fetched, self.column_norms
+        return other
+
+    def scores(self, fit: Refit) -> FloatArray:
+        """``X w``."""
+        return self.fetched.block(fit.columns).scores(fit.w)
+
+    def is_empty(self, fit: Refit) -> bool:
+        """Whether no unit has a weight."""
+        return not np.any(fit.w[self.norm.always.size :])
+
+
+def run_engine(problem: Problem, tracker: Tracker, warm: WarmStart) -> Ended:
+    """Rounds of the engine that suits the risk."""
+    engine = run_smooth if problem.risk.is_smooth else run_bundle
+    return engine(problem, tracker, warm)
+
+
+def heavy_cuts(point: DualPoint) -> DualPoint:
+    """The heaviest cuts, of most of the weight: a coarse master leaves a little on every cut."""
+    if not isinstance(point, CutWeights) or not point.alpha.size:
+        return point
+    order = np.argsort(-point.alpha, kind="stable")
+    reached = np.cumsum(point.alpha[order])
+    kept = np.sort(order[: int(np.searchsorted(reached, SHARE_OF_CUTS * reached[-1])) + 1])
+    return CutWeights(point.alpha[kept], point.cuts[kept])
+
+
+def _moved(columns: IntArray, w: FloatArray, others: IntArray) -> FloatArray:
+    """The weights at other columns, 0 where there was none."""
+    found = np.zeros(others.size)
+    _, here, there = np.intersect1d(columns, others, assume_unique=True, return_indices=True)
+    found[there] = w[here]
+    return found
+
+
+def largest(norms: FloatArray, k: int) -> IntArray:
+    """Sorted numbers of the k units with the largest norms, ties to the lower number."""
+    if 2 * k < norms.size:
+        # A sort of all of a million units takes as long as a pass over X.
+        least = np.partition(norms, norms.size - k)[norms.size - k] if k else np.inf
+        among = np.flatnonzero(norms >= max(least, np.nextafter(0.0, 1.0)))
+        order = among[np.argsort(-norms[among], kind="stable")][:k]
+    else:
+        order = np.argsort(-norms, kind="stable")[:k]
+    return np.sort(order[norms[order] > 0.0])
+
+
+def columns_of_units(norm: BudgetNorm, units: IntArray) -> IntArray:
+    """The columns that are always in, and those of the units."""
+    if not norm.has_groups and isinstance(norm.units.columns, slice):
+        return np.concatenate([norm.always, norm.units.columns.start + np.sort(units)])
+    chosen = np.zeros(norm.n_units, dtype=bool)
+    chosen[units] = True
+    selectable = np.flatnonzero(norm.unit_of >= 0)
+    return np.concatenate([norm.always, selectable[chosen[norm.unit_of[selectable]]]])

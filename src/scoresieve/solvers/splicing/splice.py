@@ -1,0 +1,104 @@
+"""Splicing: a model with at most k units, improved by exchanging units as long as J falls.
+
+1. Exchange the s units that are worth least for the s that promise most, refit, and keep what is
+   better; else halve s. (Zhu, Wen, Zhu, Zhang and Wang 2020 call this splicing; their ``abess``
+   does it for subset regression.)
+2. Then one by one: the pairs whose exchange is best by the quadratic model, which sees what the
+   units have in common, each tried by a refit, until a number of them have failed.
+
+A refit costs milliseconds, a pass over X follows each success.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from scoresieve._arrays import IntArray
+from scoresieve.solvers.splicing.refits import Refit, Refitter, columns_of_units, largest
+from scoresieve.solvers.splicing.swaps import SwapModel
+
+#: A swap must lower the objective by this share of the tolerance to be kept, and by how much at
+#: least and at most.
+GAIN_SHARE, LEAST_GAIN, MOST_GAIN = 0.1, 1e-3, 1e-2
+#: Pairs that are tried in vain before the search ends: with refits by Newton's method and by cuts.
+VAIN_PAIRS, VAIN_PAIRS_BY_CUTS = 8, 3
+#: Most refits of one search.
+MAX_REFITS = 100
+
+
+def start_at_constant(refitter: Refitter) -> Refit:
+    """The model without units: the columns that are always in, the intercept's among them."""
+    return refitter.refit(np.zeros(0, dtype=np.int64))
+
+
+def most_promising(refitter: Refitter, fit: Refit, k: int, **options: float) -> Refit:
+    """The refit on the units inside, filled up to k by those that promise most."""
+    model = SwapModel(refitter, fit)
+    entering = largest(model.promises, k - fit.units.size)
+    units = np.sort(np.concatenate([fit.units, entering]))
+    beside = columns_of_units(refitter.norm, model.candidates(k))
+    return refitter.refit(units, fit, beside=beside, **options)  # type: ignore[arg-type]
+
+
+def splice(refitter: Refitter, best: Refit, k: int) -> Refit:
+    """The model with at most k units after the exchanges that pay.
+
+    Parameters
+    ----------
+    best : Refit
+        With at most k units.
+    """
+    end = refitter.n_refits + MAX_REFITS
+    best, model = _many_at_once(refitter, best, k, end)
+    while model is not None:
+        better = _one_for_one(refitter, best, model, k, end)
+        if better is None:
+            break
+        best = better
+        model = None if refitter.time_is_over else SwapModel(refitter, best)
+    return best
+
+
+def _many_at_once(
+    refitter: Refitter, best: Refit, k: int, end: int
+) -> tuple[Refit, SwapModel | None]:
+    """Exchanges of k / 2 units, then fewer; and the model at the last refit, if time is left."""
+    n_swapped = max(1, k // 2)
+    model = SwapModel(refitter, best)
+    while n_swapped >= 1:
+        if refitter.time_is_over or refitter.n_refits >= end:
+            return best, None
+        units, n_swapped = model.exchange(k, n_swapped)
+        if n_swapped == 0:
+            break
+        trial = _tried(refitter, best, units, model, k)
+        if trial is not None:
+            best, model = trial, SwapModel(refitter, trial)
+        else:
+            n_swapped //= 2
+    return best, model
+
+
+def _one_for_one(
+    refitter: Refitter, best: Refit, model: SwapModel, k: int, end: int
+) -> Refit | None:
+    """The first of the best pairs that pays."""
+    n_pairs = VAIN_PAIRS if refitter.problem.risk.is_smooth else VAIN_PAIRS_BY_CUTS
+    for swap in model.pairs(k, n_pairs):
+        if swap.gain <= 0.0 or refitter.time_is_over or refitter.n_refits >= end:
+            return None
+        trial = _tried(refitter, best, swap.units, model, k)
+        if trial is not None:
+            return trial
+    return None
+
+
+def _tried(
+    refitter: Refitter, best: Refit, units: IntArray, model: SwapModel, k: int
+) -> Refit | None:
+    """The refit on the units if it is better."""
+    share = np.clip(GAIN_SHARE * refitter.limits.tol, LEAST_GAIN, MOST_GAIN)
+    wanted = (1.0 - float(share)) * best.primal
+    beside = columns_of_units(refitter.norm, model.candidates(k))
+    trial = refitter.refit(units, best, beside=beside, give_up_at=wanted)
+    return trial if trial.primal < wanted else None
