@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -50,13 +51,47 @@ class SparseColumns(Columns):
         return SparseColumns(self._block[:, places])
 
     def gram(self, d: FloatArray) -> FloatArray:
-        """``X_S^T diag(d) X_S``; by a dense block where that is small and not mostly zeros."""
-        n_numbers = self._block.shape[0] * self.n_columns
-        if n_numbers <= BLOCK_NUMBERS and self._block.nnz > DENSE_SHARE * n_numbers:
-            return weighted_gram(self._transposed.toarray(), d)
-        rows = self._block.tocsr()
-        rows.data = rows.data * np.repeat(np.sqrt(d), np.diff(rows.indptr))
-        return np.asarray((rows.T @ rows).toarray())
+        """``X_S^T diag(d) X_S``; by a dense block where that is small and not mostly zeros.
+
+        Columns without zeros, the constant one say, would make every row a product of its own, so
+        that theirs are made one by one.
+        """
+        full, others = self._full_columns, self._other_columns
+        out = np.empty((self.n_columns, self.n_columns))
+        for column in full:
+            entries = slice(*self._block.indptr[column : column + 2])
+            values = np.zeros(self._block.shape[0])
+            values[self._block.indices[entries]] = self._block.data[entries]
+            out[column] = out[:, column] = self._transposed @ (d * values)
+        if others.size:
+            out[np.ix_(others, others)] = self._gram_of_others(d)
+        return out
+
+    def _gram_of_others(self, d: FloatArray) -> FloatArray:
+        block, by_rows = self._others
+        n_numbers = block.shape[0] * block.shape[1]
+        if n_numbers <= BLOCK_NUMBERS and block.nnz > DENSE_SHARE * n_numbers:
+            return weighted_gram(block.T.toarray(), d)
+        weighted = sp.csc_array((block.data * d[block.indices], block.indices, block.indptr))
+        weighted.resize(block.shape)
+        return np.asarray((weighted.T @ by_rows).toarray())
+
+    @cached_property
+    def _full_columns(self) -> IntArray:
+        """Places of the columns that have no zeros."""
+        return np.flatnonzero(np.diff(self._block.indptr) == self._block.shape[0])
+
+    @cached_property
+    def _other_columns(self) -> IntArray:
+        return np.setdiff1d(np.arange(self.n_columns), self._full_columns)
+
+    @cached_property
+    def _others(self) -> tuple[sp.csc_array, sp.csr_array]:
+        """The columns that have zeros, by columns and by rows."""
+        block = self._block
+        if self._full_columns.size:
+            block = self._block[:, self._other_columns]
+        return block, block.tocsr()
 
     def as_design(self) -> SparseDesign:
         """The block as a design of its own; nothing is copied."""

@@ -48,6 +48,8 @@ class BudgetClassifier(
     n_features_to_select : int, optional
         k: a model with at most k features (or groups) for each class, besides ``always_features``.
         ``l0_gap_`` bounds how far it is from the best model of that size.
+    certificate : bool, default=True
+        As in :class:`MeasureSVC`.
     C : float, default=1.0
         Weight of the losses.
     fit_intercept, intercept_scaling, always_features, excluded_features, feature_groups, \
@@ -82,6 +84,7 @@ dual_, gap_, l0_gap_, n_iter_, status_, history_, n_features_in_, feature_names_
     _: KW_ONLY
     budget: int | None = None
     n_features_to_select: int | None = None
+    certificate: bool = True
     C: float = 1.0
     fit_intercept: bool = True
     intercept_scaling: float = 1.0

@@ -6,7 +6,7 @@ min_w 1/2 ||w||_B^2 + C R(X w)      for each class against the rest
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import reduce
+from functools import partial, reduce
 from typing import Any, ClassVar
 
 import numpy as np
@@ -22,6 +22,7 @@ from scoresieve.estimators.persistence.fields import fields_of
 from scoresieve.estimators.progress import CallbackMixin, FitTasks, Reporter, with_callbacks
 from scoresieve.estimators.targets import LARGER, Targets, read_targets, same_labels
 from scoresieve.losses import Loss, get_loss, known_losses
+from scoresieve.measures import HighestScores, Measure, get_measure
 from scoresieve.risks import DualPoint, MeasureRisk
 from scoresieve.solvers.hard_budget.search import solve_hard_budget
 from scoresieve.solvers.limits import Limits
@@ -54,22 +55,30 @@ def problem_arguments(
     task : {"classification", "regression"}
         What a loss must be for.
     """
-    scaling = 0.0
+    is_loss, scaling = hasattr(estimator, "loss"), 0.0
     if estimator.fit_intercept:
         scaling = check_positive(estimator.intercept_scaling, "intercept_scaling")
     return {
         "measure": getattr(estimator, "measure", None),
-        "loss": loss_for(estimator.loss, task) if hasattr(estimator, "loss") else None,
+        "loss": loss_for(estimator.loss, task) if is_loss else None,
         **{
             name: getattr(estimator, name)
             for name in ("bound", "price")
             if hasattr(estimator, name)
         },
         **budget_arguments(estimator.budget, estimator.n_features_to_select),
-        "C": estimator.C,
+        "C": estimator.C if is_loss or estimator.C is not None else default_C(estimator.measure),
         "intercept_scaling": scaling,
         **column_arguments(estimator, names),
     }
+
+
+def default_C(measure: str | Measure) -> float:
+    """3, and 10 for measures of the k highest scores.
+
+    The bounds of those weigh all rows alike, where prices make alarms lighter than misses.
+    """
+    return 10.0 if isinstance(get_measure(measure), HighestScores) else 3.0
 
 
 def loss_for(name_or_loss: str | Loss, task: str) -> Loss:
@@ -161,11 +170,12 @@ def solve_reported(
     reporter: Reporter | None = None,
     *,
     hard: bool = False,
+    certificate: bool = True,
     solver: str | None = None,
     warm: WarmStart | None = None,
 ) -> SolveResult:
     """One job of a parallel fit: it returns what there is to say and warns of nothing."""
-    solve = solve_hard_budget if hard else solve_problem
+    solve = partial(solve_hard_budget, certificate=certificate) if hard else solve_problem
     if reporter is None:
         return solve(problem, limits, solver=solver, warm=warm)
     reporter.begin()
@@ -234,6 +244,7 @@ class BudgetClassifierMixin(LinearModelMixin, CallbackMixin):
                 limits,
                 reporter,
                 hard=self.n_features_to_select is not None,
+                certificate=self.certificate,
                 solver=getattr(self, "solver", None),
                 warm=start,
             )

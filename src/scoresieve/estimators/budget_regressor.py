@@ -60,6 +60,8 @@ class BudgetRegressor(
     n_features_to_select : int, optional
         k: a model with at most k features (or groups), besides ``always_features``. ``l0_gap_``
         bounds how far it is from the best model of that size.
+    certificate : bool, default=True
+        As in :class:`MeasureSVC`.
     C : float, default=1.0
         Weight of the losses.
     fit_intercept, intercept_scaling, always_features, excluded_features, feature_groups, \
@@ -94,6 +96,7 @@ max_iter, max_time, verbose
     _: KW_ONLY
     budget: int | None = None
     n_features_to_select: int | None = None
+    certificate: bool = True
     C: float = 1.0
     fit_intercept: bool = True
     intercept_scaling: float = 1.0
@@ -153,6 +156,7 @@ max_iter, max_time, verbose
             Limits(self.tol, self.max_iter, self.max_time),
             tasks.reporters[0],
             hard=self.n_features_to_select is not None,
+            certificate=self.certificate,
             warm=warm,
         )
         warn_about(problem, result, "regression", self.tol)

@@ -62,10 +62,15 @@ class MeasureSVC(
     n_features_to_select : int, optional
         k: a model with at most k features (or groups) for each class, besides ``always_features``.
         ``l0_gap_`` bounds how far it is from the best model of that size.
-    C : float, default=3.0
-        Weight of the risk. On text 1 to 30 is the useful range: the rarer the positives the
-        smaller, see ``studies/RESULTS.md``. Accuracy sums the risk over all rows, not over the
-        positives, and wants a smaller C. The paper's bound wants a larger one, 10 to 100.
+    certificate : bool, default=True
+        With ``n_features_to_select``: whether the relaxed problem is solved, too, which bounds all
+        models with k features. Without it a fit takes less time, ``l0_gap_`` is NaN, and ``dual_``
+        and ``gap_`` are those among models of the chosen features.
+    C : float, optional
+        Weight of the risk: 3 by default, and 10 for measures of the k highest scores. On text 1 to
+        30 is the useful range: the rarer the positives the smaller, see ``studies/RESULTS.md``.
+        Accuracy sums the risk over all rows, not over the positives, and wants a smaller C. The
+        paper's bound wants a larger one, 10 to 100.
     fit_intercept : bool, default=True
     intercept_scaling : float, default=1.0
         Value of the constant column whose weight is the intercept; the larger, the less the
@@ -147,7 +152,8 @@ class MeasureSVC(
     price: str | float = "auto"
     budget: int | None = None
     n_features_to_select: int | None = None
-    C: float = 3.0
+    certificate: bool = True
+    C: float | None = None
     fit_intercept: bool = True
     intercept_scaling: float = 1.0
     always_features: ArrayLike | None = None

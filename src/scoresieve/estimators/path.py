@@ -15,7 +15,7 @@ from sklearn.utils import check_array, check_consistent_length, column_or_1d
 from scoresieve._arrays import FloatArray, IntArray
 from scoresieve._checks import check_positive
 from scoresieve._user_warnings import warn_user
-from scoresieve.estimators.budget_model import column_numbers, group_numbers
+from scoresieve.estimators.budget_model import column_numbers, default_C, group_numbers
 from scoresieve.estimators.budget_regressor import centred
 from scoresieve.estimators.targets import LARGER, Targets, read_targets
 from scoresieve.losses import Loss, get_loss
@@ -26,8 +26,8 @@ from scoresieve.solvers.problem import make_problem
 from scoresieve.solvers.result import SolveResult
 from scoresieve.solvers.solve import default_tol
 
-#: The C of a path unless the user says otherwise: those of MeasureSVC and BudgetClassifier.
-MEASURE_C, LOSS_C = 3.0, 1.0
+#: The C of a path for a loss unless the user says otherwise: that of BudgetClassifier.
+LOSS_C = 1.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,7 +119,7 @@ def budget_path(
     bound, price
         As for :class:`MeasureSVC`; each budget has its own price.
     C : float, optional
-        3 for a measure and 1 for a loss by default, as for these.
+        As for these by default; 1 for a loss.
     fit_intercept : bool
         Whether there is an intercept: the weight of a constant column that is always in.
     intercept_scaling : float
@@ -170,6 +170,8 @@ def budget_path(
     y = column_or_1d(y, warn=True)
     check_consistent_length(X, y)
     measure = "f1" if measure is None and loss is None else measure
+    if C is None:
+        C = LOSS_C if measure is None else default_C(measure)
     is_regression = loss is not None and get_loss(loss).task == "regression"
     if is_regression and pos_label is not None:
         raise ValueError(
@@ -191,7 +193,7 @@ def budget_path(
         bound=bound,
         price=price,
         budget=max(budgets),
-        C=(MEASURE_C if loss is None else LOSS_C) if C is None else C,
+        C=C,
         intercept_scaling=scaling,
         always_features=column_numbers(always_features, names, "always_features"),
         excluded_features=column_numbers(excluded_features, names, "excluded_features"),

@@ -82,6 +82,7 @@ status_, history_
     price: str | float = "auto"
     budget: int | None = None
     n_instances_to_select: int | None = None
+    certificate: bool = True
     C: float = 10.0
     sigma: str | float = "median"
     metric: str = "rbf"

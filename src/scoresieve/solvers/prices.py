@@ -27,7 +27,12 @@ from scoresieve.risks import LossRisk, MeasureRisk
 from scoresieve.solvers.limits import Limits
 from scoresieve.solvers.problem import PriceIs, Problem
 from scoresieve.solvers.splicing.refits import Refit, Refitter
-from scoresieve.solvers.splicing.splice import most_promising, splice, start_at_constant
+from scoresieve.solvers.splicing.splice import (
+    exchange_many,
+    most_promising,
+    splice,
+    start_at_constant,
+)
 
 #: Parts that the rows are cut into; a part is held out of the fit whose scores it gets.
 N_PARTS = 3
@@ -35,6 +40,8 @@ N_PARTS = 3
 MANY_POSITIVES = 300
 #: Most units of the model: with more of them it works about where it worked before.
 MOST_UNITS = 100
+#: A coarse search is enough to see where a model works.
+COARSE_TOL, FEW_REFITS = 0.1, 4
 
 
 def with_own_price(problem: Problem, limits: Limits) -> Problem:
@@ -67,16 +74,15 @@ class Unseen(NamedTuple):
 def unseen_scores(problem: Problem, limits: Limits) -> Unseen:
     """What squared hinges with as many units as the budget say about rows they have not seen."""
     risk, k = problem.risk, min(problem.norm.budget, MOST_UNITS)
-    refitter, last, has_units = squared_hinge(problem, limits), None, False
+    refitter, has_units = squared_hinge(problem, replace(limits, tol=COARSE_TOL)), False
     labels, scores = [], []
     for kept, held_out in held_out_parts(risk.y):
         part = refitter.with_risk(without_rows(refitter.problem.risk, kept))
-        # Models of other parts have almost the same units.
-        start = start_at_constant(part) if last is None else part.refit(last.units, last)
-        last = splice(part, most_promising(part, start, k), k)
-        has_units |= not part.is_empty(last)
+        start = most_promising(part, start_at_constant(part), k)
+        fit, _ = exchange_many(part, start, k, part.n_refits + FEW_REFITS)
+        has_units |= not part.is_empty(fit)
         labels.append(risk.y[held_out])
-        scores.append(part.scores(last)[held_out])
+        scores.append(part.scores(fit)[held_out])
     return Unseen(np.concatenate(labels), np.concatenate(scores), has_units)
 
 

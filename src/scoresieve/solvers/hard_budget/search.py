@@ -61,8 +61,8 @@ def solve_hard_budget(
       :func:`scoresieve.certify` with budget k recomputes all three.
     * ``n_iter`` and ``history`` are those of the relaxed problem. ``status`` is CONVERGED when the
       relaxed problem and the last refit are within the tolerance.
-    * Without a certificate ``dual`` and ``gap`` are those of the model among all with its columns,
-      and ``l0_gap`` is NaN.
+    * Without a certificate ``dual``, ``gap`` and ``n_iter`` are those of the last refit, among the
+      models of its columns, and ``l0_gap`` is NaN.
     * Columns that are always in come on top of the k units.
     * J_k is at most that of each start.
 
@@ -146,6 +146,9 @@ def _reported(
         if status.reached_tolerance and best.gap > limits.tol:
             status = best.status
         return finish(problem, relaxed.tracker, w, best.primal, status, relaxed=relaxed.w)
-    tracker = Tracker(limits, best.point)
+    tracker = Tracker(replace(limits, find_smallest_C=False), best.point)
     tracker.primal, tracker.dual = best.primal, (1.0 - best.gap) * best.primal
-    return finish(problem, tracker, w, best.primal, best.status)
+    result = finish(problem, tracker, w, best.primal, best.status)
+    # Nobody has asked whether models with more features are any better.
+    status = Status.EMPTY_CHOICE if result.status is Status.ZERO_MODEL else result.status
+    return replace(result, status=status, n_iter=best.n_iter)

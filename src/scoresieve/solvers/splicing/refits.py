@@ -62,6 +62,7 @@ class Refit:
     curvatures: FloatArray
     point: DualPoint
     status: Status
+    n_iter: int = 1
 
     def scattered(self, n_columns: int) -> FloatArray:
         """The weights of all columns of the design."""
@@ -159,7 +160,7 @@ class Refitter:
         w = ended.working.scattered(ended.best.w)
         return Refit(
             *(units, columns, w, tracker.primal, tracker.gap, side.v, np.abs(side.v)),
-            *(side.point, ended.status),
+            *(side.point, ended.status, max(1, len(tracker.history))),
         )
 
     def _without_columns(self, units: IntArray) -> Refit:

@@ -49,7 +49,7 @@ def splice(refitter: Refitter, best: Refit, k: int) -> Refit:
         With at most k units.
     """
     end = refitter.n_refits + MAX_REFITS
-    best, model = _many_at_once(refitter, best, k, end)
+    best, model = exchange_many(refitter, best, k, end)
     while model is not None:
         better = _one_for_one(refitter, best, model, k, end)
         if better is None:
@@ -59,10 +59,16 @@ def splice(refitter: Refitter, best: Refit, k: int) -> Refit:
     return best
 
 
-def _many_at_once(
-    refitter: Refitter, best: Refit, k: int, end: int
+def exchange_many(
+    refitter: Refitter, best: Refit, k: int, end: float = np.inf
 ) -> tuple[Refit, SwapModel | None]:
-    """Exchanges of k / 2 units, then fewer; and the model at the last refit, if time is left."""
+    """Exchanges of k / 2 units, then fewer; and the model at the last refit, if time is left.
+
+    Parameters
+    ----------
+    end : float
+        Refits of the refitter after which it ends.
+    """
     n_swapped = max(1, k // 2)
     model = SwapModel(refitter, best)
     while n_swapped >= 1:
