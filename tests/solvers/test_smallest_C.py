@@ -177,6 +177,10 @@ def test_nobody_has_to_look_for_it(data, kind):
     limits = Limits(0.05, 100, find_smallest_C=False)
     for solve_one in (solve_problem, solve_hard_budget):
         result = solve_one(problem, limits)
+        if solve_one is solve_hard_budget and problem.risk.is_smooth:
+            # Tiny weights of the k best columns lower a smooth objective a little.
+            assert result.support.size == 3
+            continue
         assert result.status is Status.ZERO_MODEL
         assert result.smallest_C is None
         assert solve_one(problem, replace(limits, find_smallest_C=True)).smallest_C > 1e-6

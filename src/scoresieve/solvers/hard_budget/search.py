@@ -22,7 +22,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from scoresieve._arrays import FloatArray, IntArray
-from scoresieve.risks import MeasureRisk
+from scoresieve.measures import Measure
 from scoresieve.solvers.limits import Deadline, Limits, Status, Tracker, one_blas_thread
 from scoresieve.solvers.prices import spliced_squared_hinge, with_lower_price, with_own_price
 from scoresieve.solvers.problem import Problem
@@ -85,7 +85,7 @@ def solve_hard_budget(
     starts = list(starts)
     with one_blas_thread():
         priced: Problem | None = with_own_price(problem, limits)
-        if isinstance(problem.risk, MeasureRisk):
+        if not problem.risk.is_smooth and has_classes(problem):
             starts.append(spliced_squared_hinge(problem, limits).units)
         while priced is not None:
             relaxed = solve_relaxed(priced, limits, solver, warm) if certificate else None
@@ -129,6 +129,12 @@ def choose_units(
         trial = most_promising(refitter, constant, k, give_up_at=best.primal)
         best = trial if trial.primal < best.primal else best
     return splice(refitter, best, k)
+
+
+def has_classes(problem: Problem) -> bool:
+    """Whether y holds labels."""
+    kind = problem.risk.kind
+    return isinstance(kind, Measure) or kind.task == "classification"
 
 
 def is_over(limits: Limits) -> bool:

@@ -23,7 +23,7 @@ class FetchedColumns:
     def __init__(self, design: Design) -> None:
         self._design = design
         self._columns: IntArray = np.zeros(0, dtype=np.int64)
-        self._block: Columns | None = None
+        self._block: Columns = design.columns(self._columns)
 
     def block(self, columns: IntArray, beside: IntArray | None = None) -> Columns:
         """``X_S`` of the columns; if some are not here, those ``beside`` them are fetched, too."""
@@ -31,13 +31,12 @@ class FetchedColumns:
         if missing.size:
             wanted = missing if beside is None else np.union1d(missing, beside)
             self._fetch(np.setdiff1d(wanted, self._columns), columns)
-        assert self._block is not None
         return self._block.take(self._places(columns))
 
     def _fetch(self, new: IntArray, needed: IntArray) -> None:
         """Add new columns; where that would be too many, nothing but the needed ones is kept."""
         most = max(FEW_COLUMNS, MOST_NUMBERS // self._design.n_samples)
-        if self._block is None or self._columns.size + new.size > most:
+        if self._columns.size + new.size > most:
             self._columns = needed if needed.size + new.size > most else np.union1d(needed, new)
             self._block = self._design.columns(self._columns)
             return

@@ -66,6 +66,8 @@ class SwapModel:
     def _inverse_hessian(self) -> FloatArray | None:
         """``M``; None if it is not finite."""
         fit = self._fit
+        if not fit.columns.size:
+            return np.zeros((0, 0))
         hessian = self._refitter.fetched.block(fit.columns).gram(fit.curvatures)
         hessian[np.diag_indices_from(hessian)] += 1.0
         try:
