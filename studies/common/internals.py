@@ -19,19 +19,17 @@ from scoresieve.solvers.bundle.master import solve_master
 from scoresieve.solvers.bundle.scaled import MasterProblem, MasterSolution
 from scoresieve.solvers.conic import ConicProgramme, run_clarabel, solve_master_conic
 from scoresieve.solvers.hard_budget import search
-from scoresieve.solvers.hard_budget.refits import Refit, Refitter, columns_of_units
 from scoresieve.solvers.hard_budget.search import solve_hard_budget
 from scoresieve.solvers.limits import Limits, Status
 from scoresieve.solvers.problem import Problem, make_problem
 from scoresieve.solvers.solve import solve_problem
-from scoresieve.solvers.working import DualSide
+from scoresieve.solvers.splicing.refits import Refit, Refitter, columns_of_units, moved
 from studies.common.timing import timed
 
 __all__ = [
     "ConicProgramme",
     "CutWeights",
     "DualPoint",
-    "DualSide",
     "Limits",
     "MasterCounts",
     "MasterProblem",
@@ -47,6 +45,7 @@ __all__ = [
     "columns_of_units",
     "counted_masters",
     "make_problem",
+    "moved",
     "refits_by",
     "run_clarabel",
     "solve_hard_budget",

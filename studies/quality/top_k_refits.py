@@ -15,13 +15,13 @@ import numpy as np
 from scipy import sparse
 
 from studies.common.internals import (
-    DualSide,
     Limits,
     Problem,
     Refit,
     Refitter,
     Status,
     columns_of_units,
+    moved,
 )
 from studies.common.timing import timed
 from studies.quality.top_k_direct import (
@@ -34,6 +34,11 @@ from studies.quality.top_k_direct import (
 
 #: The refits' own gap, and what Clarabel needs to reach it.
 REFIT_TOL, CLARABEL_TOL = 0.01, 1e-4
+
+
+def start_of(near: Refit | None, columns: np.ndarray) -> np.ndarray:
+    """The weights of another refit at these columns."""
+    return np.zeros(columns.size) if near is None else moved(near.columns, near.w, columns)
 
 
 class DirectRefitter(Refitter):
@@ -50,7 +55,7 @@ class DirectRefitter(Refitter):
 
     def __init__(self, problem: Problem, limits: Limits, X: sparse.csc_matrix) -> None:
         super().__init__(problem, limits)
-        self._X, self._tol = X, limits.tol
+        self._X, self._tol = X, min(limits.tol, REFIT_TOL)
 
     def columns(self, units: np.ndarray) -> np.ndarray:
         """The constant column, then those of the units."""
@@ -63,35 +68,32 @@ class DirectRefitter(Refitter):
         return few_columns(block, problem.risk.y, problem.constant, (0.0, 0.0), problem.C)
 
     def direct(
-        self, columns: np.ndarray, start: np.ndarray, tol: float, give_up_at: float
+        self, columns: np.ndarray, start: np.ndarray, give_up_at: float
     ) -> tuple[FewColumns, Direct]:
         """The rows on these columns, and their solution."""
         few = self.few(columns)
-        return few, by_interior_point(
-            few, start[columns], tol=min(self._tol, tol), give_up_at=give_up_at
-        )
+        return few, by_interior_point(few, start, tol=self._tol, give_up_at=give_up_at)
 
     def refit(
         self,
         units: np.ndarray,
-        start: np.ndarray,
-        near: DualSide,
+        near: Refit | None = None,
         *,
-        tol: float = REFIT_TOL,
+        beside: np.ndarray | None = None,
         give_up_at: float = np.inf,
     ) -> Refit:
         """As the search expects it; there are no cuts to hand on."""
         columns = self.columns(units)
-        few, found = self.direct(columns, start, tol, give_up_at)
-        w = np.zeros(self.norm.n_columns)
-        w[columns] = found.w
+        few, found = self.direct(columns, start_of(near, columns), give_up_at)
         risk = self.problem.risk
         v = risk.y * (found.v / few.counts)[few.row_of]
         status = Status.CALLBACK if found.dual >= give_up_at else Status.CONVERGED
-        if found.gap > min(self._tol, tol) and status is Status.CONVERGED:
+        if found.gap > self._tol and status is Status.CONVERGED:
             status = Status.STALLED
-        side = DualSide(risk.no_dual_point(), v)
-        return Refit(units, w, found.primal, found.gap, side, status)
+        point = risk.no_dual_point()
+        return Refit(
+            units, columns, found.w, found.primal, found.gap, v, np.abs(v), point, status
+        )
 
 
 class SideBySide(DirectRefitter):
@@ -119,17 +121,17 @@ class SideBySide(DirectRefitter):
     def refit(
         self,
         units: np.ndarray,
-        start: np.ndarray,
-        near: DualSide,
+        near: Refit | None = None,
         *,
-        tol: float = REFIT_TOL,
+        beside: np.ndarray | None = None,
         give_up_at: float = np.inf,
     ) -> Refit:
         """The bundle's."""
         columns = self.columns(units)
         by_cuts = super(DirectRefitter, self).refit
-        seconds, fit = timed(lambda: by_cuts(units, start, near, tol=tol, give_up_at=give_up_at))
-        direct_s, (few, found) = timed(lambda: self.direct(columns, start, tol, give_up_at))
+        seconds, fit = timed(lambda: by_cuts(units, near, beside=beside, give_up_at=give_up_at))
+        start = start_of(near, columns)
+        direct_s, (few, found) = timed(lambda: self.direct(columns, start, give_up_at))
         row = {
             "words": int(units.size),
             "rows": int(few.counts.size),

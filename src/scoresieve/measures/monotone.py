@@ -22,13 +22,17 @@ from scoresieve.measures.contingency import (
 )
 
 
+#: Parts of a side of a block that it is cut into; two take a sixth more time on 200,000 rows.
+N_PARTS = 6
+
+
 class MonotoneMeasure(SearchedMeasure):
     """``Delta`` that never falls with a missed positive or a false alarm more.
 
     With c missed positives and b alarms the value of a table is ``U Delta(c, b) - missed[c] +
     alarms[b]``, the last two concave. So a block of tables is worth at most Delta at its worst
     corner plus the largest of the other two in their ranges. Blocks that cannot beat the best table
-    seen are dropped, the others cut in four, down to single tables: exact, and far from all.
+    seen are dropped, the others cut up, down to single tables: exact, and far from all.
     """
 
     def _candidates(self, classes: OrderedClasses) -> tuple[int, int]:
@@ -42,9 +46,7 @@ class MonotoneMeasure(SearchedMeasure):
             if value[top] > best:
                 best, winner = value[top], (int(c[top]), int(b[top]))
             blocks = blocks[self._bound(classes, blocks) > best]
-            blocks = _quartered(
-                blocks[(blocks[:, 1] > blocks[:, 0]) | (blocks[:, 3] > blocks[:, 2])]
-            )
+            blocks = _cut_up(blocks[(blocks[:, 1] > blocks[:, 0]) | (blocks[:, 3] > blocks[:, 2])])
         return n_positive - winner[0], winner[1]
 
     def _peaks(self, classes: OrderedClasses, blocks: IntArray) -> tuple[IntArray, IntArray]:
@@ -76,17 +78,22 @@ class MonotoneMeasure(SearchedMeasure):
         return classes.n_positive * worst - classes.missed[c] + classes.alarms[b]
 
 
-def _quartered(blocks: IntArray) -> IntArray:
-    """Each block cut in the middle of both its sides; empty quarters are left out."""
-    c_low, c_high, b_low, b_high = blocks.T
-    c_middle, b_middle = (c_low + c_high) // 2, (b_low + b_high) // 2
-    quarters = [
-        np.column_stack([first_c, last_c, first_b, last_b])
-        for first_c, last_c in ((c_low, c_middle), (c_middle + 1, c_high))
-        for first_b, last_b in ((b_low, b_middle), (b_middle + 1, b_high))
-    ]
-    found = np.concatenate(quarters)
+def _cut_up(blocks: IntArray) -> IntArray:
+    """Each block cut into parts of equal length along both its sides; empty ones are left out."""
+    (first_c, last_c), (first_b, last_b) = (
+        _parts(blocks[:, low], blocks[:, low + 1]) for low in (0, 2)
+    )
+    corners = np.broadcast_arrays(
+        first_c[:, :, None], last_c[:, :, None], first_b[:, None, :], last_b[:, None, :]
+    )
+    found = np.stack(corners, axis=-1).reshape(-1, 4)
     return found[(found[:, 1] >= found[:, 0]) & (found[:, 3] >= found[:, 2])]
+
+
+def _parts(low: IntArray, high: IntArray) -> tuple[IntArray, IntArray]:
+    """The first and the last number of each part of the ranges low .. high."""
+    ends = low[:, None] + (high - low + 1)[:, None] * np.arange(N_PARTS + 1) // N_PARTS
+    return ends[:, :-1], ends[:, 1:] - 1
 
 
 @named("mcc")

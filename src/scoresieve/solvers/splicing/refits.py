@@ -125,7 +125,7 @@ class Refitter:
         """
         self.n_refits += 1
         columns = columns_of_units(self.norm, units)
-        start = np.zeros(columns.size) if near is None else _moved(near.columns, near.w, columns)
+        start = np.zeros(columns.size) if near is None else moved(near.columns, near.w, columns)
         if columns.size == 0:
             return self._without_columns(units)
         block = self.fetched.block(columns, beside)
@@ -208,7 +208,7 @@ def heavy_cuts(point: DualPoint) -> DualPoint:
     return CutWeights(point.alpha[kept], point.cuts[kept])
 
 
-def _moved(columns: IntArray, w: FloatArray, others: IntArray) -> FloatArray:
+def moved(columns: IntArray, w: FloatArray, others: IntArray) -> FloatArray:
     """The weights at other columns, 0 where there was none."""
     found = np.zeros(others.size)
     _, here, there = np.intersect1d(columns, others, assume_unique=True, return_indices=True)
