@@ -40,8 +40,9 @@ ROOMS = (
     {"limits", "row_weights", "interior"},
     {"problem", "result"},
     {"working"},
-    {"bundle", "conic", "smooth", "smallest_C", "prices"},
-    {"two_layer"},
+    {"bundle", "conic", "smooth", "smallest_C"},
+    {"splicing", "two_layer"},
+    {"prices"},
     {"solve"},
     {"path", "hard_budget"},
 )

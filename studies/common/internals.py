@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
+from scoresieve.estimators.budget_model import default_C
 from scoresieve.risks import CutWeights, DualPoint, MeasureRisk, Risk
 from scoresieve.solvers import conic
 from scoresieve.solvers.bundle import rounds
@@ -44,6 +45,7 @@ __all__ = [
     "clarabel_timed",
     "columns_of_units",
     "counted_masters",
+    "default_C",
     "make_problem",
     "moved",
     "refits_by",

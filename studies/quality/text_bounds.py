@@ -23,6 +23,7 @@ from sklearn.model_selection import StratifiedKFold, cross_val_predict
 
 from scoresieve import MeasureSVC, get_measure
 from studies.common.data import Split, load
+from studies.common.internals import default_C
 from studies.common.options import finish, folder_of, make_parser, start
 from studies.common.progress import log
 from studies.common.tables import print_note, print_table
@@ -31,7 +32,6 @@ from studies.common.timing import timed
 from studies.paper.selectors import SELECTORS
 from studies.quality.quiet import quiet_thread
 
-DEFAULT_C = MeasureSVC().C
 GRID = (3.0, 10.0, 30.0, 100.0)
 MEASURES = ("f1", "rec@2p", "prbep")
 KS = (10, 50)
@@ -51,10 +51,10 @@ def sizes(name: str) -> list[dict[str, int]]:
     return [*exact, {"budget": BUDGET}] if SETS[name][1] else exact
 
 
-def settings(size: dict[str, int], args: argparse.Namespace) -> list[dict[str, Any]]:
+def settings(measure: str, size: dict[str, int], args: argparse.Namespace) -> list[dict[str, Any]]:
     """Bounds and values of C; with the budget 250 the paper's is at about its own C = 0.1 n."""
     paper = (PAPER_C,) if "budget" in size else GRID
-    bounds = {"tight": sorted({DEFAULT_C, *args.tight_C}), "paper": paper}
+    bounds = {"tight": sorted({default_C(measure), *args.tight_C}), "paper": paper}
     return [{"bound": bound, "C": C} for bound, Cs in bounds.items() for C in Cs]
 
 
@@ -65,7 +65,7 @@ def fit_class(
     y, y_test = split.labels(label)
     rows = []
     for size in sizes(name):
-        for setting in settings(size, args):
+        for setting in settings(measure, size, args):
             model = MeasureSVC(measure, tol=TOL, **size, **setting)
             with quiet_thread():
                 seconds, _ = timed(lambda model=model: model.fit(split.X, y))
@@ -138,7 +138,8 @@ def report(rows: list[dict[str, Any]], rivals: list[dict[str, Any]]) -> list[dic
     for name, measure, size in keys:
         of_size = {"set": name, "measure": measure, "size": size}
         mine = [row for row in rows if all(row[k] == v for k, v in of_size.items())]
-        ours = macro(mine, bound="tight", C=DEFAULT_C)
+        own_C = default_C(measure)
+        ours = macro(mine, bound="tight", C=own_C)
         by_C = {C: macro(mine, bound="paper", C=C) for C in (PAPER_C, *GRID)}
         by_C = {C: score for C, score in by_C.items() if not np.isnan(score)}
         best_C = max(by_C, key=lambda C: by_C[C])
@@ -146,16 +147,17 @@ def report(rows: list[dict[str, Any]], rivals: list[dict[str, Any]]) -> list[dic
         shown = [f"{theirs[rival]:.2f}" if measure == "f1" else "" for rival in RIVALS]
         empty = [
             sum(not row["features"] for row in mine if row["bound"] == bound and row["C"] == C)
-            for bound, C in (("tight", DEFAULT_C), ("paper", best_C))
+            for bound, C in (("tight", own_C), ("paper", best_C))
         ]
         summary.append(of_size | {"tight": ours, "paper": by_C, "rivals": theirs})
         lines.append(
             [
-                *(name, measure, size, f"{ours:.2f}", f"{by_C[best_C]:.2f} (C = {best_C:g})"),
+                *(name, measure, size, f"{ours:.2f} (C = {own_C:g})"),
+                f"{by_C[best_C]:.2f} (C = {best_C:g})",
                 *(f"{ours - by_C[best_C]:+.2f}", *shown, f"{empty[0]} / {empty[1]}"),
             ]
         )
-    head = ["data", "measure", "size", f"tight, C = {DEFAULT_C:g}", "paper, best C", "gain"]
+    head = ["data", "measure", "size", "tight, default C", "paper, best C", "gain"]
     print_table([*head, *RIVALS, "empty models"], lines, n_left=3)
     return summary
 

@@ -91,9 +91,7 @@ class DirectRefitter(Refitter):
         if found.gap > self._tol and status is Status.CONVERGED:
             status = Status.STALLED
         point = risk.no_dual_point()
-        return Refit(
-            units, columns, found.w, found.primal, found.gap, v, np.abs(v), point, status
-        )
+        return Refit(units, columns, found.w, found.primal, found.gap, v, np.abs(v), point, status)
 
 
 class SideBySide(DirectRefitter):

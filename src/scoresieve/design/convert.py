@@ -120,9 +120,7 @@ class ConstantDesign(Design):
 
     def column_norms(self) -> FloatArray:
         """``sqrt(sum_i x_ij^2)``, the constant column's last."""
-        return np.append(
-            self._design.column_norms(), abs(self._constant) * np.sqrt(self.n_samples)
-        )
+        return np.append(self._design.column_norms(), abs(self._constant) * np.sqrt(self.n_samples))
 
     def max_abs(self) -> float:
         """``max_ij |x_ij|``, the constant column included."""

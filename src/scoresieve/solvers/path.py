@@ -22,7 +22,7 @@ import numpy as np
 from scoresieve._checks import check_count
 from scoresieve.solvers.limits import Deadline, Limits, Progress
 from scoresieve.solvers.prices import with_own_price
-from scoresieve.solvers.problem import PriceIs, Problem
+from scoresieve.solvers.problem import Problem
 from scoresieve.solvers.result import SolveResult
 from scoresieve.solvers.solve import run_and_finish
 from scoresieve.solvers.working import WarmStart
@@ -67,12 +67,11 @@ def solve_budgets(problem: Problem, budgets: list[int], limits: Limits) -> list[
     limits = replace(limits, callback=callback, deadline=Deadline(limits.max_time))
     solved: dict[int, SolveResult] = {}
     ended, last = None, None
-    is_open = problem.price_is is PriceIs.OPEN
     for budget in sorted(set(admissible), reverse=True):
         at_budget, warm = with_own_price(problem.with_budget(budget), limits), None
         if ended is not None and last is not None:
             w = problem.joined(last.w, last.intercept)
-            if not is_open:
+            if ended.problem.risk is at_budget.risk:
                 warm = ended.hand_over(at_budget, w)
             else:
                 # Labellings serve at any price, but not what was computed of them.

@@ -108,12 +108,12 @@ def without_rows(risk: LossRisk, kept: IntArray | None) -> LossRisk:
 
 
 def with_lower_price(problem: Problem) -> Problem | None:
-    """The problem at half its price, if it was found with a model and more than the balance P / N.
+    """The problem at half its price, if that is "auto" and more than the balance P / N.
 
     There both classes have the same weight, and a lower price makes the negatives the lighter one.
     """
     risk = problem.risk
-    if problem.price_is is not PriceIs.FOUND or not isinstance(risk, MeasureRisk):
+    if not problem.price_is.may_fall or not isinstance(risk, MeasureRisk):
         return None
     if risk.price <= balance(risk.y):
         return None

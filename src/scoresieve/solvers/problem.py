@@ -39,9 +39,15 @@ FIRST_PRICE = 0.5
 class PriceIs(Enum):
     """What is known of the price of a false alarm."""
 
-    GIVEN = "by the user, by the bound or by the measure"
-    OPEN = "to be found with the model"
+    GIVEN = "by the user or by the bound"
+    FIXED = "by the measure, whatever the model is"
+    OPEN = "to be found with a model"
     FOUND = "found with a model"
+
+    @property
+    def may_fall(self) -> bool:
+        """Whether a lower price may take its place where the model would have no features."""
+        return self in (PriceIs.FIXED, PriceIs.FOUND)
 
 
 class ProblemArguments(TypedDict, total=False):
@@ -207,10 +213,9 @@ def make_problems(
         if isinstance(kind, Loss):
             found.append(Problem(design, LossRisk(kind, y, weights), norm, C, constant))
             continue
-        risk, is_known = priced_risk(
+        risk, price_is = priced_risk(
             kind, y, weights, bound=bound, price=price, has_threshold=constant > 0
         )
-        price_is = PriceIs.GIVEN if is_known else PriceIs.OPEN
         found.append(Problem(design, risk, norm, C, constant, price_is))
     return found
 
@@ -269,16 +274,19 @@ def priced_risk(
     bound: str,
     price: str | float,
     has_threshold: bool,
-) -> tuple[MeasureRisk, bool]:
-    """The risk of a measure with its price, and whether that is known; if not it is a first one.
+) -> tuple[MeasureRisk, PriceIs]:
+    """The risk of a measure with its price, or a first one, and what is known of it.
 
     Without an intercept there is no threshold, so that measures of the k highest scores have the
     paper's bound, whose labellings are restricted, and the price 1.
     """
     if bound == "paper" or (isinstance(measure, HighestScores) and not has_threshold):
-        return MeasureRisk(measure, y, weights), True
-    known = float(price) if price != "auto" else None
-    if known is None:
-        known = (measure if weights is None else measure.weighted(weights)).fixed_rate(y)
-    first = FIRST_PRICE if known is None else known
-    return MeasureRisk(measure, y, weights, price=first, is_tight=True), known is not None
+        return MeasureRisk(measure, y, weights), PriceIs.GIVEN
+    fixed = (measure if weights is None else measure.weighted(weights)).fixed_rate(y)
+    if price != "auto":
+        first, price_is = float(price), PriceIs.GIVEN
+    elif fixed is not None:
+        first, price_is = fixed, PriceIs.FIXED if measure.flips_examples else PriceIs.GIVEN
+    else:
+        first, price_is = FIRST_PRICE, PriceIs.OPEN
+    return MeasureRisk(measure, y, weights, price=first, is_tight=True), price_is
