@@ -64,7 +64,7 @@ class FloorMeasure(ContingencyMeasure):
         The loss itself jumps there. A threshold is best for costs at which the two balance, and so
         this is the price of a hinge whose own threshold lies there.
         """
-        tables, n_positive = all_tables(y, scores), np.count_nonzero(y > 0)
+        tables, n_positive = all_tables(y, scores), int(np.count_nonzero(y > 0))
         losses = self.table_loss(tables.a, tables.b, n_positive, y.size - n_positive)
         best = int(np.argmin(losses))
         if losses[best] >= 1.0:

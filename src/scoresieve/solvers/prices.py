@@ -23,7 +23,7 @@ import numpy as np
 from scoresieve._arrays import FloatArray, IntArray
 from scoresieve.losses import get_loss
 from scoresieve.measures import ContingencyMeasure
-from scoresieve.risks import LossRisk, MeasureRisk
+from scoresieve.risks import LossRisk, MeasureRisk, Risk
 from scoresieve.solvers.limits import Limits
 from scoresieve.solvers.problem import PriceIs, Problem
 from scoresieve.solvers.splicing.refits import Refit, Refitter
@@ -98,8 +98,9 @@ def spliced_squared_hinge(problem: Problem, limits: Limits) -> Refit:
     return splice(refitter, most_promising(refitter, start_at_constant(refitter), k), k)
 
 
-def without_rows(risk: LossRisk, kept: IntArray | None) -> LossRisk:
+def without_rows(risk: Risk, kept: IntArray | None) -> Risk:
     """The risk of the kept rows alone; of all of them for None."""
+    assert isinstance(risk, LossRisk)
     if kept is None:
         return risk
     weights = np.zeros(risk.y.size)
