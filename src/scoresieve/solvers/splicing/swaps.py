@@ -71,7 +71,7 @@ class SwapModel:
         hessian = self._refitter.fetched.block(fit.columns).gram(fit.curvatures)
         hessian[np.diag_indices_from(hessian)] += 1.0
         try:
-            inverse: FloatArray = np.linalg.inv(hessian)
+            inverse = np.asarray(np.linalg.inv(hessian), dtype=np.float64)
         except LinAlgError:
             return None
         return inverse if np.all(np.isfinite(inverse)) else None

@@ -1,0 +1,78 @@
+"""Cross-fitting: what every selection with every final model says of rows it has not seen."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from scoresieve._arrays import FloatArray, IntArray
+from scoresieve.estimators.sieve.final_models import FinalModel
+from scoresieve.estimators.sieve.selections import Selected, Selection
+from scoresieve.solvers.limits import Limits, one_blas_thread
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """All that is compared: ways to select, numbers of features, and final models.
+
+    Attributes
+    ----------
+    columns : dict
+        Roles of columns and the constant, as for :func:`make_problem`.
+    """
+
+    selections: tuple[Selection, ...]
+    finals: tuple[FinalModel, ...]
+    ks: tuple[int, ...]
+    limits: Limits
+    columns: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        """Selections, numbers of features, final models."""
+        return len(self.selections), len(self.ks), len(self.finals)
+
+
+def fold_scores(
+    plan: Plan,
+    X: Any,
+    y: FloatArray,
+    weights: FloatArray | None,
+    train: IntArray,
+    test: IntArray,
+) -> FloatArray:
+    """Scores of the test rows, of shape (selections, ks, finals, n_test)."""
+    out = np.empty((*plan.shape, test.size))
+    X_train, X_test, y_train = X[train], X[test], y[train]
+    counts = None if weights is None else weights[train]
+    with one_blas_thread():
+        for number, selection in enumerate(plan.selections):
+            path = selection.path(
+                X_train, y_train, list(plan.ks), plan.limits, sample_weight=counts, **plan.columns
+            )
+            for place, selected in enumerate(path):
+                part, held_out = X_train[:, selected.columns], X_test[:, selected.columns]
+                for last, final in enumerate(plan.finals):
+                    w, intercept = final.fit(part, y_train, counts, selected)
+                    out[number, place, last] = held_out @ w + intercept
+    return out
+
+
+def final_fit(
+    plan: Plan,
+    X: Any,
+    y: FloatArray,
+    weights: FloatArray | None,
+    selection: Selection,
+    k: int,
+    final: FinalModel,
+) -> tuple[Selected, FloatArray, float]:
+    """The chosen model of all rows: the selection for k, from those for smaller numbers."""
+    ks = [each for each in plan.ks if each <= k]
+    with one_blas_thread():
+        path = selection.path(X, y, ks, plan.limits, sample_weight=weights, **plan.columns)
+        selected = path[-1]
+        w, intercept = final.fit(X[:, selected.columns], y, weights, selected)
+    return selected, w, intercept
