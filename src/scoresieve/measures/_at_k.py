@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from numbers import Integral
+from typing import Any
 
 import numpy as np
 
@@ -75,6 +76,12 @@ class AtK:
                 f"{n_positive + n_negative} examples ({n_positive} positives); choose a smaller k."
             )
         return k
+
+    def of_share(self, share: float) -> Any:
+        """A number k of examples times the share, at least 1; a multiple of P as it is."""
+        if not isinstance(self.k, int):
+            return self
+        return replace(self, k=max(1, round(share * self.k)))
 
     def n_alarms(self, y: FloatArray) -> int:
         """``k`` examples."""

@@ -129,6 +129,10 @@ class Measure(ABC):
         """
         return None
 
+    def of_share(self, share: float) -> Measure:
+        """The same question about a share of the rows; it matters for a given number of alarms."""
+        return self
+
     def threshold(self, y: FloatArray, scores: FloatArray, trained: float | None = None) -> float:
         """The threshold at which the scores are best for the measure, or have its k above it.
 

@@ -49,7 +49,7 @@ def fold_scores(
     counts = None if weights is None else weights[train]
     with one_blas_thread():
         for number, selection in enumerate(plan.selections):
-            path = selection.path(
+            path = selection.of_share(train.size / y.size).path(
                 X_train, y_train, list(plan.ks), plan.limits, sample_weight=counts, **plan.columns
             )
             for place, selected in enumerate(path):

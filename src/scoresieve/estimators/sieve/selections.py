@@ -63,6 +63,12 @@ class Selection:
         where = ", screened" if self.screened else ""
         return f"{self.kind.name}{where}, C={self.C:g}"
 
+    def of_share(self, share: float) -> Selection:
+        """The same for a share of the rows: a number of alarms is lowered with them."""
+        if not isinstance(self.kind, Measure):
+            return self
+        return replace(self, kind=self.kind.of_share(share))
+
     def path(
         self, X: Any, y: FloatArray, ks: list[int], limits: Limits, **columns: Any
     ) -> list[Selected]:

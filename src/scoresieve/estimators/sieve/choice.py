@@ -1,0 +1,110 @@
+"""The choice among all that was cross-fitted, by the measure itself."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from scoresieve._arrays import FloatArray, IntArray
+from scoresieve.estimators.sieve.cross_fitting import Plan
+from scoresieve.measures import Measure
+
+
+class Judged(NamedTuple):
+    """What the measure says of cross-fitted scores.
+
+    Attributes
+    ----------
+    scores : ndarray of shape (selections, ks, finals)
+        The measure of all rows together, each scored by a model that has not seen it, at the
+        threshold that is best for them.
+    errors : ndarray of the same shape
+        Its standard error, by leaving out one part of the rows after the other.
+    """
+
+    scores: FloatArray
+    errors: FloatArray
+
+
+def judge(
+    measure: Measure, y: FloatArray, scores: FloatArray, part_of: IntArray, n_parts: int
+) -> Judged:
+    """The measure and its standard error of every setting.
+
+    Parameters
+    ----------
+    scores : ndarray of shape (selections, ks, finals, n_samples)
+    part_of : ndarray of int of shape (n_samples,)
+        The part in which each row was held out.
+    """
+    flat = scores.reshape(-1, scores.shape[-1])
+    found, errors = np.empty(len(flat)), np.empty(len(flat))
+    for place, row in enumerate(flat):
+        found[place] = at_best(measure, y, row)
+        errors[place] = jackknife_error(measure, y, row, part_of, n_parts)
+    shape = scores.shape[:-1]
+    return Judged(found.reshape(shape), errors.reshape(shape))
+
+
+def at_best(measure: Measure, y: FloatArray, scores: FloatArray) -> float:
+    """The measure at the threshold that is best for it on these rows."""
+    return measure.score(y, scores - measure.threshold(y, scores))
+
+
+def jackknife_error(
+    measure: Measure, y: FloatArray, scores: FloatArray, part_of: IntArray, n_parts: int
+) -> float:
+    """``sqrt((F - 1) / F sum_f (s_f - mean)^2)``, s_f the measure without part f.
+
+    A number k of alarms is lowered to the share of the rows that are left.
+    """
+    without = []
+    for part in range(n_parts):
+        kept = part_of != part
+        share = np.count_nonzero(kept) / kept.size
+        if np.any(y[kept] != y[kept][0]):
+            without.append(at_best(measure.of_share(share), y[kept], scores[kept]))
+    if len(without) < 2:
+        return 0.0
+    spread = np.square(np.array(without) - np.mean(without)).sum()
+    return float(np.sqrt((len(without) - 1) / len(without) * spread))
+
+
+def best_of_each_size(judged: Judged) -> list[tuple[int, int]]:
+    """Selection and final model with the highest measure, for each number of features."""
+    by_size = judged.scores.transpose(1, 0, 2)
+    places = [np.unravel_index(int(np.argmax(each)), each.shape) for each in by_size]
+    return [(int(selection), int(final)) for selection, final in places]
+
+
+def one_standard_error(scores: FloatArray, errors: FloatArray) -> int:
+    """The first, smallest, size whose score is within one standard error of the best."""
+    best = int(np.argmax(scores))
+    return int(np.flatnonzero(scores >= scores[best] - errors[best])[0])
+
+
+def tabulate(plan: Plan, judged: Judged) -> dict[str, Any]:
+    """``cv_results_``: one row for each number of features, selection and final model."""
+    rows = [
+        (k, selection, final, *place)
+        for at_k, k in enumerate(plan.ks)
+        for at_s, selection in enumerate(plan.selections)
+        for at_f, final in enumerate(plan.finals)
+        for place in [(at_s, at_k, at_f)]
+    ]
+    places = tuple(np.array([row[3:] for row in rows]).T)
+    scores = judged.scores[places]
+    order = np.argsort(np.argsort(-scores, kind="stable"), kind="stable")
+    return {
+        "param_n_features_to_select": np.array([row[0] for row in rows]),
+        "param_selection": np.array([row[1].name for row in rows], dtype=object),
+        "param_final_model": np.array([row[2].name for row in rows], dtype=object),
+        "params": [
+            {"n_features_to_select": k, "selection": s.name, "final_model": f.name, "C": s.C}
+            for k, s, f, *_ in rows
+        ],
+        "mean_test_score": scores,
+        "std_test_score": judged.errors[places],
+        "rank_test_score": (order + 1).astype(np.int32),
+    }
