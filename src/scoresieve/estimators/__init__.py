@@ -6,6 +6,7 @@ from scoresieve.estimators.measure_svc import MeasureSVC
 from scoresieve.estimators.measure_svc_cv import MeasureSVCCV
 from scoresieve.estimators.path import BudgetPath, budget_path
 from scoresieve.estimators.persistence.saving import load
+from scoresieve.estimators.score_sieve import ScoreSieve
 from scoresieve.estimators.stability import selection_frequency
 
 __all__ = [
@@ -14,6 +15,7 @@ __all__ = [
     "BudgetRegressor",
     "MeasureSVC",
     "MeasureSVCCV",
+    "ScoreSieve",
     "budget_path",
     "load",
     "selection_frequency",

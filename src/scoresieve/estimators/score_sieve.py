@@ -1,4 +1,4 @@
-"""``ScoreSieve``: the few features, and the linear model, that are best for the score you report."""
+"""``ScoreSieve``: the few features, and the model of them, best for the score you report."""
 
 from __future__ import annotations
 
@@ -25,8 +25,11 @@ from scoresieve.estimators.budget_model import (
     default_C,
     loss_for,
 )
+from scoresieve.estimators.export import LinearExportMixin
 from scoresieve.estimators.linear_model import LinearModelMixin
 from scoresieve.estimators.messages import warn_of_scales
+from scoresieve.estimators.persistence.fields import fields_of
+from scoresieve.estimators.persistence.saving import PersistenceMixin
 from scoresieve.estimators.selection.choice import (
     check_grid,
     check_sizes,
@@ -82,7 +85,13 @@ class Chosen(NamedTuple):
 
 
 @dataclass(eq=False, repr=False)
-class ScoreSieve(LinearModelMixin, ClassifierMixin, SparseSelectorMixin, BaseEstimator):
+class ScoreSieve(
+    LinearExportMixin,
+    PersistenceMixin,
+    ClassifierMixin,
+    SparseSelectorMixin,
+    BaseEstimator,
+):
     """The k features and the linear model on them whose cross-fitted score is highest.
 
     Several ways to choose k columns, and several models of what they chose, are fitted without one
@@ -164,7 +173,10 @@ class ScoreSieve(LinearModelMixin, ClassifierMixin, SparseSelectorMixin, BaseEst
     n_jobs: int | None = None
     verbose: int = 0
 
-    _sizes: ClassVar[tuple[int, ...]] = ()
+    _fields: ClassVar = fields_of(
+        *("n_features_in_", "feature_names_in_", "_targets", "measure_", "support_", "supports_"),
+        *("coef_", "intercept_", "_odds", "_tables", "_rows"),
+    )
     certify = available_if(lambda self: hasattr(self, "_arguments"))(LinearModelMixin.certify)
 
     def fit(
@@ -200,7 +212,7 @@ class ScoreSieve(LinearModelMixin, ClassifierMixin, SparseSelectorMixin, BaseEst
             judged = judge(measure, one, scores, part_of, len(splits))
             tables.append(tabulate(plan, judged))
             models.append(self._chosen(plan, data, one, scores, judged))
-        self._store(data, measure, plan, tables, models)
+        self._store(data, measure, tables, models)
         return self
 
     def _read_data(self, X: Any, y: Any, sample_weight: Any) -> LabelledData:
@@ -274,30 +286,35 @@ class ScoreSieve(LinearModelMixin, ClassifierMixin, SparseSelectorMixin, BaseEst
         self,
         data: LabelledData,
         measure: Measure,
-        plan: Plan,
         tables: list[dict[str, Any]],
         models: list[Chosen],
     ) -> None:
         """Set the fitted attributes."""
         warn_of_scales(data.X, getattr(self, "feature_names_in_", None), None)
-        targets = data.targets
-        self._targets, self.measure_, self.classes_ = targets, measure, targets.classes
-        slopes = np.array([model.sigmoid.slope for model in models])
-        self.coef_ = targets.sign * slopes[:, np.newaxis] * np.array([m.w for m in models])
+        self._targets, self.measure_ = data.targets, measure
+        sign, slopes = data.targets.sign, np.array([model.sigmoid.slope for model in models])
+        self.coef_ = sign * slopes[:, np.newaxis] * np.array([model.w for model in models])
         above = np.array([model.intercept - model.threshold for model in models])
-        self.intercept_ = targets.sign * slopes * above
+        self.intercept_ = sign * slopes * above
         self._odds = np.array([model.sigmoid.log_odds(model.threshold) for model in models])
         self.supports_ = [model.columns for model in models]
         self.support_ = reduce(COMBINE[self.multi_class_support], self.supports_)
-        self.n_features_selected_ = int(self.support_.size)
-        points = [table["params"][m.row] for table, m in zip(tables, models, strict=True)]
-        scores = [
-            float(table["mean_test_score"][m.row]) for table, m in zip(tables, models, strict=True)
-        ]
-        is_one = targets.kind == "binary"
-        self.cv_results_ = tables[0] if is_one else tables
-        self.best_params_ = points[0] if is_one else points
-        self.best_score_ = scores[0] if is_one else scores
+        self._tables, self._rows = tables, np.array([model.row for model in models])
+        self.__dict__.update(self._derived())
+
+    def _derived(self) -> dict[str, Any]:
+        """What the tables and the choices in them imply."""
+        chosen = list(zip(self._tables, self._rows, strict=True))
+        points = [table["params"][row] for table, row in chosen]
+        scores = [float(table["mean_test_score"][row]) for table, row in chosen]
+        is_one = self._targets.kind == "binary"
+        return {
+            "classes_": self._targets.classes,
+            "n_features_selected_": int(self.support_.size),
+            "cv_results_": self._tables[0] if is_one else self._tables,
+            "best_params_": points[0] if is_one else points,
+            "best_score_": scores[0] if is_one else scores,
+        }
 
     def predict_proba(self, X: Any) -> FloatArray:
         """The probability of each class, calibrated on the cross-fitted scores.
@@ -318,6 +335,39 @@ class ScoreSieve(LinearModelMixin, ClassifierMixin, SparseSelectorMixin, BaseEst
         each = expit(decision + self._odds)
         return each if targets.kind == "multilabel" else each / each.sum(axis=1, keepdims=True)
 
+    def summary(self) -> str:
+        """What was chosen, in words: features and their weights, the score and where it is from."""
+        check_is_fitted(self, "coef_")
+        names = getattr(self, "feature_names_in_", None)
+        parts = zip(self._tables, self._rows, self.supports_, self._coefficients(), strict=True)
+        return "\n\n".join(
+            class_summary(self, number, *part, names) for number, part in enumerate(parts)
+        )
+
+
+def class_summary(
+    model: ScoreSieve,
+    number: int,
+    table: dict[str, Any],
+    row: int,
+    support: Any,
+    w: FloatArray,
+    names: Any,
+) -> str:
+    """The paragraph of one class."""
+    point = table["params"][row]
+    lines = [
+        f"class {model._targets.name(number)}: {support.size} of {model.n_features_in_} features",
+        f"{model.measure_.name} {table['mean_test_score'][row]:.3f} (standard error "
+        f"{table['std_test_score'][row]:.3f}) on rows that the models had not seen, the best of "
+        f"{len(table['params'])} settings and so a little too high",
+        f"columns chosen by {point['selection']}; model on them: {point['final_model']}",
+        f"alarms from a probability of {expit(model._odds[number]):.3f} on",
+    ]
+    order = support[np.argsort(-np.abs(w[support]), kind="stable")]
+    lines += [f"{w[j]:+10.4g}  {j if names is None else names[j]}" for j in order]
+    return "\n".join(lines)
+
 
 def parts_of_rows(splits: list[Split], n_samples: int) -> Any:
     """The split in which each row is held out; ValueError if a row is in none or in several."""
@@ -333,9 +383,7 @@ def parts_of_rows(splits: list[Split], n_samples: int) -> Any:
     return part_of
 
 
-def pooled(
-    found: list[FloatArray], splits: list[Split], plan: Plan, n_samples: int
-) -> FloatArray:
+def pooled(found: list[FloatArray], splits: list[Split], plan: Plan, n_samples: int) -> FloatArray:
     """One score for each row and setting, by the models that have not seen the row."""
     scores = np.full((*plan.shape, n_samples), np.nan)
     for part, split in zip(found, splits, strict=False):

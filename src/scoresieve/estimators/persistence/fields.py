@@ -204,6 +204,9 @@ FIELDS: dict[str, Field] = {
         lambda record, key: record.number(key, int, 0, record.known.sizes["points"] - 1)
     ),
     "estimator_": kinds.estimator("MeasureSVC"),
+    "_tables": each(Field(_check_results)),
+    "_rows": _WHOLE,
+    "_odds": _FINITE,
     # Of bags: prototypes are the features of the model on the embedding.
     "n_columns_in_": kinds.count("columns"),
     "prototypes_": Field(

@@ -83,8 +83,15 @@ class Selection:
         columns : dict
             Roles of columns, weights of rows and the constant, as for :func:`make_problem`.
         """
-        kind = "measure" if isinstance(self.kind, Measure) else "loss"
-        problem = make_problem(X, y, budget=1, C=self.C, **{kind: self.kind}, **columns)
+        problem = make_problem(
+            X,
+            y,
+            measure=self.kind if isinstance(self.kind, Measure) else None,
+            loss=None if isinstance(self.kind, Measure) else self.kind,
+            budget=1,
+            C=self.C,
+            **columns,
+        )
         if self.screened:
             order = screening_order(X, y, problem)
             return [self._screened(problem.with_budget(k), order, limits) for k in ks]
