@@ -11,7 +11,7 @@ from sklearn.model_selection import LeaveOneGroupOut
 from sklearn.utils import shuffle
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from scoresieve import BudgetClassifier, BudgetRegressor, MeasureSVC, MeasureSVCCV
+from scoresieve import BudgetClassifier, BudgetRegressor, MeasureSVC, MeasureSVCCV, ScoreSieve
 
 ESTIMATORS = [
     MeasureSVC(),
@@ -21,6 +21,9 @@ ESTIMATORS = [
     MeasureSVC(measure="roc_auc", tol=0.2),
     MeasureSVCCV("balanced_accuracy", budgets=[1, 2], Cs=[10.0], cv=2),
     MeasureSVCCV("accuracy", n_features_to_select=[1, 2], Cs=[10.0], cv=2, refit="1se"),
+    ScoreSieve(
+        "accuracy", n_features_to_select=[1, 2], candidates=["squared_hinge"], Cs=[1.0], cv=2
+    ),
     BudgetClassifier(),
     BudgetClassifier("logistic", n_features_to_select=3),
     BudgetClassifier("hinge"),
@@ -28,6 +31,9 @@ ESTIMATORS = [
     BudgetRegressor("epsilon_insensitive", n_features_to_select=3),
     BudgetRegressor("huber"),
 ]
+
+#: Those whose fits are certified.
+CERTIFIED = [each for each in ESTIMATORS if not isinstance(each, ScoreSieve)]
 
 #: These checks shuffle the rows and compare the decisions of two fits to 1e-7. A fit ends at the
 #: certified gap that was asked for, and the order of the rows decides by rounding where between
@@ -92,7 +98,7 @@ def fit(estimator, arguments, part):
 
 
 @pytest.mark.parametrize("form", [np.asarray, sp.csr_matrix], ids=["dense", "sparse"])
-@pytest.mark.parametrize("estimator", ESTIMATORS, ids=on_one_line)
+@pytest.mark.parametrize("estimator", CERTIFIED, ids=on_one_line)
 def test_weights_and_repeated_rows_bound_one_optimum(estimator, form):
     """``dual <= min J <= primal`` holds for both fits with one and the same minimum."""
     if isinstance(estimator, MeasureSVCCV):

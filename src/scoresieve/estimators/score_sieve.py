@@ -13,7 +13,7 @@ from scipy.special import expit
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.parallel import Parallel, delayed
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
 from scoresieve._arrays import FloatArray
 from scoresieve._checks import check_weights
@@ -40,9 +40,9 @@ from scoresieve.estimators.selection.splits import LabelledData, Split, make_spl
 from scoresieve.estimators.selector import SparseSelectorMixin
 from scoresieve.estimators.sieve.calibration import Sigmoid, fit_sigmoid
 from scoresieve.estimators.sieve.choice import (
+    Judge,
     Judged,
     best_of_each_size,
-    judge,
     one_standard_error,
     tabulate,
 )
@@ -196,10 +196,10 @@ class ScoreSieve(
         """
         data = self._read_data(X, y, sample_weight)
         plan, measure = self._read_plan(), get_measure(self.measure)
+        data, splits = only_counted(data, make_splits(self.cv, data, groups))
         labels = list(data.targets.labels(data.y))
         for each in labels:
             measure.check(each)
-        splits = make_splits(self.cv, data, groups)
         part_of = parts_of_rows(splits, data.X.shape[0])
         jobs = [(one, split) for one in labels for split in splits]
         found = Parallel(n_jobs=self.n_jobs)(
@@ -209,9 +209,10 @@ class ScoreSieve(
         tables, models = [], []
         for number, one in enumerate(labels):
             scores = pooled(found[number * len(splits) :], splits, plan, one.size)
-            judged = judge(measure, one, scores, part_of, len(splits))
+            judge = Judge(measure, one, data.weights, part_of)
+            judged = judge.judged(scores)
             tables.append(tabulate(plan, judged))
-            models.append(self._chosen(plan, data, one, scores, judged))
+            models.append(self._chosen(plan, data, judge, scores, judged))
         self._store(data, measure, tables, models)
         return self
 
@@ -220,8 +221,13 @@ class ScoreSieve(
         X, y = validate_data(self, X, y, multi_output=True, accept_large_sparse=True, **X_OPTIONS)
         X = X.tocsr() if hasattr(X, "tocsr") else X
         targets, y = read_targets(y, self.pos_label)
-        weights = None if sample_weight is None else check_weights(sample_weight)
         check_multi_class_support(self.multi_class_support)
+        if sample_weight is None:
+            return LabelledData(X, y, None, targets)
+        weights = check_weights(sample_weight)
+        check_consistent_length(X, y, weights)
+        if not weights.any():
+            raise ValueError("sample_weight is zero for all rows; give a positive weight to some.")
         return LabelledData(X, y, weights, targets)
 
     def _read_plan(self) -> Plan:
@@ -260,10 +266,9 @@ class ScoreSieve(
         return tuple(found)
 
     def _chosen(
-        self, plan: Plan, data: LabelledData, y: FloatArray, scores: FloatArray, judged: Judged
+        self, plan: Plan, data: LabelledData, judge: Judge, scores: FloatArray, judged: Judged
     ) -> Chosen:
         """The best setting, fitted on all rows."""
-        measure = get_measure(self.measure)
         settings = best_of_each_size(judged)
         tops = [judged.scores[s, k, f] for k, (s, f) in enumerate(settings)]
         errors = [judged.errors[s, k, f] for k, (s, f) in enumerate(settings)]
@@ -271,15 +276,15 @@ class ScoreSieve(
         selection, final = settings[size]
         unseen = scores[selection, size, final]
         selected, w, intercept = final_fit(
-            *(plan, data.X, y, data.weights),
+            *(plan, data.X, judge.y, data.weights),
             *(plan.selections[selection], plan.ks[size], plan.finals[final]),
         )
         weights = np.zeros(data.X.shape[1])
         weights[selected.columns] = w
         n_selections, _, n_finals = plan.shape
         row = (size * n_selections + selection) * n_finals + final
-        sigmoid = fit_sigmoid(y, unseen, data.weights)
-        threshold = measure.threshold(y, unseen)
+        sigmoid = fit_sigmoid(judge.y, unseen, data.weights)
+        threshold = judge.threshold(unseen)
         return Chosen(weights, intercept, selected.columns, threshold, sigmoid, row)
 
     def _store(
@@ -369,6 +374,16 @@ def class_summary(
     return "\n".join(lines)
 
 
+def only_counted(data: LabelledData, splits: list[Split]) -> tuple[LabelledData, list[Split]]:
+    """Without the rows of weight 0, which are in no split either."""
+    if data.weights is None or np.all(data.weights > 0.0):
+        return data, splits
+    counts = data.weights > 0.0
+    place = np.cumsum(counts) - 1
+    moved = [Split(place[split.train], place[split.test]) for split in splits]
+    return data.rows(np.flatnonzero(counts)), moved
+
+
 def parts_of_rows(splits: list[Split], n_samples: int) -> Any:
     """The split in which each row is held out; ValueError if a row is in none or in several."""
     part_of = np.full(n_samples, -1)
@@ -380,6 +395,11 @@ def parts_of_rows(splits: list[Split], n_samples: int) -> Any:
                 "hold every row out once, as KFold does."
             )
         part_of[split.test] = number
+    if np.any(part_of < 0):
+        raise ValueError(
+            f"row {np.flatnonzero(part_of < 0)[0]} is held out in no split; cv must hold every row "
+            "out once, as KFold does."
+        )
     return part_of
 
 

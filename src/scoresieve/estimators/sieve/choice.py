@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from scoresieve._arrays import FloatArray, IntArray
+from scoresieve._arrays import BoolArray, FloatArray, IntArray
 from scoresieve.estimators.sieve.cross_fitting import Plan
 from scoresieve.measures import Measure
+from scoresieve.solvers.row_weights import apply_weights
 
 
 class Judged(NamedTuple):
@@ -27,48 +29,70 @@ class Judged(NamedTuple):
     errors: FloatArray
 
 
-def judge(
-    measure: Measure, y: FloatArray, scores: FloatArray, part_of: IntArray, n_parts: int
-) -> Judged:
-    """The measure and its standard error of every setting.
+@dataclass(frozen=True, eq=False)
+class Judge:
+    """The measure of scores of some rows, each as often as it counts.
 
     Parameters
     ----------
-    scores : ndarray of shape (selections, ks, finals, n_samples)
+    y : ndarray of shape (n_samples,)
+        In {-1, +1}.
+    weights : ndarray of shape (n_samples,) or None
     part_of : ndarray of int of shape (n_samples,)
         The part in which each row was held out.
     """
-    flat = scores.reshape(-1, scores.shape[-1])
-    found, errors = np.empty(len(flat)), np.empty(len(flat))
-    for place, row in enumerate(flat):
-        found[place] = at_best(measure, y, row)
-        errors[place] = jackknife_error(measure, y, row, part_of, n_parts)
-    shape = scores.shape[:-1]
-    return Judged(found.reshape(shape), errors.reshape(shape))
 
+    measure: Measure
+    y: FloatArray
+    weights: FloatArray | None
+    part_of: IntArray
 
-def at_best(measure: Measure, y: FloatArray, scores: FloatArray) -> float:
-    """The measure at the threshold that is best for it on these rows."""
-    return measure.score(y, scores - measure.threshold(y, scores))
+    def judged(self, scores: FloatArray) -> Judged:
+        """The measure and its standard error of every setting.
 
+        Parameters
+        ----------
+        scores : ndarray of shape (selections, ks, finals, n_samples)
+        """
+        flat = scores.reshape(-1, scores.shape[-1])
+        found = np.array([self.at_best(row) for row in flat])
+        errors = np.array([self.jackknife_error(row) for row in flat])
+        return Judged(found.reshape(scores.shape[:-1]), errors.reshape(scores.shape[:-1]))
 
-def jackknife_error(
-    measure: Measure, y: FloatArray, scores: FloatArray, part_of: IntArray, n_parts: int
-) -> float:
-    """``sqrt((F - 1) / F sum_f (s_f - mean)^2)``, s_f the measure without part f.
+    def at_best(self, scores: FloatArray) -> float:
+        """The measure at the threshold that is best for it on these rows."""
+        measure, y, scores = self._counted(scores)
+        return measure.score(y, scores - measure.threshold(y, scores))
 
-    A number k of alarms is lowered to the share of the rows that are left.
-    """
-    without = []
-    for part in range(n_parts):
-        kept = part_of != part
-        share = np.count_nonzero(kept) / kept.size
-        if np.any(y[kept] != y[kept][0]):
-            without.append(at_best(measure.of_share(share), y[kept], scores[kept]))
-    if len(without) < 2:
-        return 0.0
-    spread = np.square(np.array(without) - np.mean(without)).sum()
-    return float(np.sqrt((len(without) - 1) / len(without) * spread))
+    def threshold(self, scores: FloatArray) -> float:
+        """The threshold that is best for the measure on these rows."""
+        measure, y, scores = self._counted(scores)
+        return measure.threshold(y, scores)
+
+    def jackknife_error(self, scores: FloatArray) -> float:
+        """``sqrt((F - 1) / F sum_f (s_f - mean)^2)``, s_f the measure without part f.
+
+        A number k of alarms is lowered to the share of the rows that are left.
+        """
+        without = []
+        for part in np.unique(self.part_of):
+            kept = self.part_of != part
+            if np.any(self.y[kept] != self.y[kept][0]):
+                without.append(self._of_rows(kept).at_best(scores[kept]))
+        if len(without) < 2:
+            return 0.0
+        spread = np.square(np.array(without) - np.mean(without)).sum()
+        return float(np.sqrt((len(without) - 1) / len(without) * spread))
+
+    def _of_rows(self, rows: BoolArray) -> Judge:
+        weights = None if self.weights is None else self.weights[rows]
+        share = np.count_nonzero(rows) / rows.size
+        return Judge(self.measure.of_share(share), self.y[rows], weights, self.part_of[rows])
+
+    def _counted(self, scores: FloatArray) -> tuple[Measure, FloatArray, FloatArray]:
+        """The measure with the weights that it takes, and rows repeated for one that takes none."""
+        scores, y, weights = apply_weights(self.measure, scores, self.y, self.weights)
+        return self.measure if weights is None else self.measure.weighted(weights), y, scores
 
 
 def best_of_each_size(judged: Judged) -> list[tuple[int, int]]:

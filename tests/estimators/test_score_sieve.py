@@ -1,0 +1,268 @@
+"""``ScoreSieve``: what is chosen, by which scores, and what the fitted model says."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.base import clone
+from sklearn.metrics import f1_score
+from sklearn.model_selection import KFold, StratifiedKFold
+
+from scoresieve import ScoreSieve, get_measure, load
+from scoresieve.estimators.sieve.choice import Judge, one_standard_error
+from scoresieve.estimators.sieve.final_models import FinalModel, balancing
+from scoresieve.estimators.sieve.selections import Selected, Selection
+from scoresieve.losses import get_loss
+from scoresieve.solvers.limits import Limits
+
+QUICK = {"candidates": ["squared_hinge"], "Cs": [1.0], "cv": 3}
+
+
+def noisy(seed, n_samples=240, n_features=12, noise=0.6, share=0.25):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n_samples, n_features))
+    signal = X[:, 3] - X[:, 7] + noise * rng.normal(size=n_samples)
+    return X, signal > np.quantile(signal, 1.0 - share)
+
+
+@pytest.fixture(scope="module")
+def binary():
+    X, y = noisy(0)
+    return X, y, ScoreSieve("f1", n_features_to_select=2, Cs=[1.0], cv=3).fit(X, y)
+
+
+def test_the_columns_that_decide_are_found(binary):
+    X, y, model = binary
+    assert model.get_support(indices=True).tolist() == [3, 7]
+    assert model.transform(X).shape == (240, 2)
+    assert model.score(X, y) == pytest.approx(f1_score(y, model.predict(X)))
+
+
+def test_the_best_row_of_the_table_is_chosen(binary):
+    _, _, model = binary
+    table = model.cv_results_
+    assert model.best_score_ == table["mean_test_score"].max()
+    row = table["params"].index(model.best_params_)
+    assert table["rank_test_score"][row] == 1
+    # One loss, screened once less than there are values of C; the measure; seven final models.
+    assert len(table["params"]) == (1 + 1) * 7
+
+
+def test_the_score_of_the_table_is_that_of_rows_no_model_has_seen():
+    """Fitted by hand, part by part, with the threshold that is best for all parts together."""
+    X, y = noisy(1)
+    model = ScoreSieve("f1", n_features_to_select=2, **QUICK).fit(X, y)
+    labels, unseen = np.where(y, 1.0, -1.0), np.zeros(y.size)
+    selection = Selection(get_loss("squared_hinge"), 1.0)
+    for train, test in StratifiedKFold(3).split(X, y):
+        (found,) = selection.path(X[train], labels[train], [2], Limits(0.01, 100), **CONSTANT)
+        unseen[test] = X[test][:, found.columns] @ found.w + found.intercept
+    own = [point["final_model"] for point in model.cv_results_["params"]].index("own")
+    best = max(f1_score(y, unseen > t, zero_division=0) for t in [-np.inf, *unseen])
+    assert model.cv_results_["mean_test_score"][own] == pytest.approx(best)
+
+
+CONSTANT = {"intercept_scaling": 1.0}
+
+
+def test_labels_of_held_out_rows_do_not_reach_the_model_that_scores_them():
+    X, y = noisy(2)
+    labels = np.where(y, 1.0, -1.0)
+    train, test = next(iter(StratifiedKFold(3).split(X, y)))
+    changed = labels.copy()
+    changed[test] = -changed[test]
+    selection, limits = Selection(get_loss("squared_hinge"), 1.0), Limits(0.01, 100)
+    first, second = (
+        selection.path(X[train], each[train], [2], limits, **CONSTANT)[0]
+        for each in (labels, changed)
+    )
+    assert first.columns.tolist() == second.columns.tolist()
+    assert np.array_equal(first.w, second.w)
+
+
+def test_the_smallest_number_within_one_standard_error():
+    scores, errors = np.array([0.5, 0.7, 0.75, 0.74]), np.array([0.0, 0.0, 0.1, 0.0])
+    assert one_standard_error(scores, errors) == 1
+    assert one_standard_error(scores, np.full(4, 0.01)) == 2
+    assert one_standard_error(scores, np.zeros(4)) == 2
+
+
+def test_numbers_of_features_are_chosen_from():
+    X, y = noisy(3, noise=0.1)
+    model = ScoreSieve("f1", n_features_to_select=[1, 2, 8], **QUICK).fit(X, y)
+    assert model.best_params_["n_features_to_select"] == 2
+    assert set(model.cv_results_["param_n_features_to_select"]) == {1, 2, 8}
+
+
+@pytest.mark.parametrize("measure", ["prbep", "prec@30", "rec@2p", "roc_auc", "mcc", "accuracy"])
+def test_every_kind_of_measure(measure):
+    X, y = noisy(4)
+    model = ScoreSieve(measure, n_features_to_select=2, Cs=[1.0], cv=3).fit(X, y)
+    assert model.get_support(indices=True).tolist() == [3, 7]
+    assert 0.5 < model.best_score_ <= 1.0
+
+
+def test_classes_and_indicator_matrices():
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(200, 10))
+    y = np.argmax(X[:, :3] + 0.3 * rng.normal(size=(200, 3)), axis=1)
+    model = ScoreSieve("f1", n_features_to_select=3, **QUICK).fit(X, y)
+    assert len(model.best_params_) == len(model.cv_results_) == 3
+    assert np.mean(model.predict(X) == y) > 0.8
+    proba = model.predict_proba(X)
+    assert np.allclose(proba.sum(axis=1), 1.0)
+    indicator = np.eye(3, dtype=int)[y]
+    several = ScoreSieve("f1", n_features_to_select=3, **QUICK).fit(X, indicator)
+    assert several.predict(X).shape == (200, 3)
+
+
+def test_probabilities_are_those_of_the_positive_class(binary):
+    X, y, model = binary
+    proba = model.predict_proba(X)
+    assert np.allclose(proba.sum(axis=1), 1.0)
+    assert proba[y, 1].mean() > 0.5 > proba[~y, 1].mean()
+    other = ScoreSieve("f1", n_features_to_select=2, pos_label=False, **QUICK).fit(X, y)
+    assert other.predict_proba(X)[y, 1].mean() > other.predict_proba(X)[~y, 1].mean()
+
+
+def test_calibrated_probabilities_are_near_the_shares():
+    X, y = noisy(6, n_samples=2000, noise=1.5)
+    model = ScoreSieve("f1", n_features_to_select=2, **QUICK).fit(X, y)
+    assert model.predict_proba(X)[:, 1].mean() == pytest.approx(y.mean(), abs=0.02)
+
+
+def test_sparse_equals_dense():
+    X, y = noisy(7)
+    X = np.where(np.abs(X) < 0.8, 0.0, X)
+    dense, by_rows, by_columns = (
+        ScoreSieve("f1", n_features_to_select=2, **QUICK).fit(form(X), y)
+        for form in (np.asarray, sp.csr_matrix, sp.csc_matrix)
+    )
+    for model in (by_rows, by_columns):
+        assert model.support_.tolist() == dense.support_.tolist()
+        assert np.allclose(model.coef_, dense.coef_, rtol=1e-6)
+
+
+def test_whole_weights_are_repeated_rows():
+    X, y = noisy(8, n_samples=120)
+    counts = np.tile([1, 2, 0], 40)
+    part = np.arange(120) % 4
+    rows = np.repeat(np.arange(120), counts)
+    splits = [
+        [(np.flatnonzero(p != each), np.flatnonzero(p == each)) for each in range(4)]
+        for p in (part, part[rows])
+    ]
+    arguments = QUICK | {"n_features_to_select": 2}
+    weighted = ScoreSieve("f1", **arguments | {"cv": splits[0]}).fit(X, y, sample_weight=counts)
+    repeated = ScoreSieve("f1", **arguments | {"cv": splits[1]}).fit(X[rows], y[rows])
+    assert weighted.support_.tolist() == repeated.support_.tolist()
+    assert np.allclose(
+        weighted.cv_results_["mean_test_score"], repeated.cv_results_["mean_test_score"]
+    )
+
+
+def test_roles_of_columns():
+    X, y = noisy(9)
+    model = ScoreSieve(
+        "f1", n_features_to_select=1, always_features=[0], excluded_features=[3], **QUICK
+    ).fit(X, y)
+    assert model.get_support(indices=True).tolist() == [0, 7]
+
+
+def test_the_number_of_jobs_does_not_matter():
+    X, y = noisy(10)
+    one, two = (
+        ScoreSieve("f1", n_features_to_select=2, n_jobs=n, **QUICK).fit(X, y) for n in (1, 2)
+    )
+    assert np.array_equal(one.coef_, two.coef_)
+
+
+def test_a_model_that_comes_back(binary, tmp_path):
+    X, _, model = binary
+    model.save(tmp_path / "model")
+    for again in (load(tmp_path / "model"), pickle.loads(pickle.dumps(model))):
+        assert np.array_equal(again.decision_function(X), model.decision_function(X))
+        assert np.array_equal(again.predict_proba(X), model.predict_proba(X))
+        assert again.best_params_ == model.best_params_
+        assert again.summary() == model.summary()
+
+
+def test_the_summary_names_features_and_score(binary):
+    _, _, model = binary
+    text = model.summary()
+    assert "2 of 12 features" in text
+    assert f"f1 {model.best_score_:.3f}" in text
+    assert [line.split()[-1] for line in text.splitlines()[-2:]] in (["3", "7"], ["7", "3"])
+
+
+def test_no_time_still_gives_a_model():
+    X, y = noisy(11)
+    model = ScoreSieve("f1", n_features_to_select=2, max_time=1e-9, **QUICK).fit(X, y)
+    assert model.n_features_selected_ == 2
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"n_features_to_select": 0}, "n_features_to_select"),
+        ({"n_features_to_select": []}, "n_features_to_select is empty"),
+        ({"candidates": ["squared"]}, "squared"),
+        ({"candidates": []}, "candidates is empty"),
+        ({"Cs": []}, "Cs is empty"),
+        ({"Cs": [-1.0]}, "C"),
+        ({"multi_class_support": "sum"}, "multi_class_support"),
+        ({"cv": [(np.arange(10), np.arange(10, 20))]}, "is held out in no split"),
+    ],
+)
+def test_wrong_parameters_are_refused_by_name(parameters, message):
+    X, y = noisy(12, n_samples=60)
+    with pytest.raises(ValueError, match=message):
+        ScoreSieve("f1", **QUICK | {"n_features_to_select": 2} | parameters).fit(X, y)
+
+
+def test_a_row_that_is_held_out_twice_is_refused():
+    X, y = noisy(13, n_samples=60)
+    splits = [*KFold(3).split(X), next(iter(KFold(3).split(X)))]
+    with pytest.raises(ValueError, match="held out in splits 0 and 3"):
+        ScoreSieve("f1", n_features_to_select=2, **QUICK | {"cv": splits}).fit(X, y)
+
+
+def test_a_clone_has_the_same_parameters(binary):
+    _, _, model = binary
+    assert clone(model).get_params() == model.get_params()
+
+
+def test_the_standard_error_is_that_of_leaving_parts_out():
+    rng = np.random.default_rng(14)
+    y, scores = np.where(rng.random(90) < 0.4, 1.0, -1.0), rng.normal(size=90)
+    part_of = np.arange(90) % 3
+    judge = Judge(get_measure("roc_auc"), y, None, part_of)
+    without = [
+        get_measure("roc_auc").score(y[part_of != p], scores[part_of != p]) for p in range(3)
+    ]
+    expected = np.sqrt(2.0 / 3.0 * np.sum((without - np.mean(without)) ** 2))
+    assert judge.jackknife_error(scores) == pytest.approx(expected)
+
+
+def test_balanced_classes_weigh_the_same():
+    y, counts = np.array([1.0, -1.0, -1.0, -1.0]), np.array([1.0, 1.0, 2.0, 1.0])
+    weights = counts * balancing(y, counts)
+    assert weights[y > 0].sum() == pytest.approx(weights[y < 0].sum())
+
+
+def test_logistic_final_models_are_those_of_scikit_learn():
+    from sklearn.linear_model import LogisticRegression
+
+    X, y = noisy(15, noise=2.0)
+    labels = np.where(y, 1.0, -1.0)
+    chosen = Selected(np.array([3]), np.array([3, 7]), np.zeros(2), 0.0)
+    for balanced in (False, True):
+        w, intercept = FinalModel(1.0, balanced).fit(X[:, [3, 7]], labels, None, chosen)
+        theirs = LogisticRegression(C=1.0, class_weight="balanced" if balanced else None, tol=1e-8)
+        theirs.fit(X[:, [3, 7]], y)
+        assert w == pytest.approx(theirs.coef_[0], rel=1e-3)
+        # The constant column of 10 leaves a hundredth of the penalty on the intercept.
+        assert intercept == pytest.approx(theirs.intercept_[0], rel=1e-3, abs=1e-3)
