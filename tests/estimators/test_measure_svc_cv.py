@@ -5,7 +5,6 @@ from __future__ import annotations
 import pickle
 
 import numpy as np
-import pandas as pd
 import pytest
 import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
@@ -80,7 +79,7 @@ def test_scores_are_those_of_paths_that_never_saw_the_part(binary):
 
 def test_the_table_has_the_form_of_a_grid_search(fitted):
     results, scores = fitted.cv_results_, split_scores(fitted)
-    table = pd.DataFrame(results)
+    table = pytest.importorskip("pandas").DataFrame(results)
     assert len(table) == 6
     assert_allclose(table["mean_test_score"], scores.mean(axis=1))
     assert_allclose(table["std_test_score"], scores.std(axis=1))
@@ -379,7 +378,7 @@ def test_data_frames_and_sparse_matrices(binary):
     X, y = binary
     X = np.where(abs(X) > 0.3, X, 0.0)
     names = [f"gene{number}" for number in range(20)]
-    frame = pd.DataFrame(X, columns=names)
+    frame = pytest.importorskip("pandas").DataFrame(X, columns=names)
     plain = {"n_features_to_select": [2], "Cs": [2.0], "cv": 2, "price": 0.5, "tol": 0.05}
     model = MeasureSVCCV(always_features=["gene19"], **plain).fit(frame, y)
     assert "gene19" in model.get_feature_names_out()

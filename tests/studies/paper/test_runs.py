@@ -12,6 +12,8 @@ from time import sleep
 
 import pytest
 
+pytest.importorskip("matplotlib", reason="the studies draw figures")
+
 from studies.paper import claims, cli, documents, runner
 
 ROOT = Path(__file__).resolve().parents[3]
