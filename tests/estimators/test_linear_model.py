@@ -23,13 +23,13 @@ from scoresieve import (
     solve,
 )
 
-#: A quick fit of each classifier.
+#: A quick fit of each classifier; its score is no matter of how the price was found.
 SETTINGS = {
-    "MeasureSVC": {"C": 3.0},
-    "MeasureSVCCV": {"budgets": [3], "Cs": [3.0], "cv": 2},
+    "MeasureSVC": {"C": 3.0, "price": 0.5},
+    "MeasureSVCCV": {"budgets": [3], "Cs": [3.0], "cv": 2, "price": 0.5, "tol": 0.2},
     "BudgetClassifier": {"budget": 3},
-    "BagMeasureSVC": {"C": 3.0, "sigma": 1.5},
-    "BagMeasureSVCCV": {"budgets": [3], "Cs": [3.0], "sigmas": [1.5], "cv": 2},
+    "BagMeasureSVC": {"C": 3.0, "sigma": 1.5, "price": 0.5},
+    "BagMeasureSVCCV": {"budgets": [3], "Cs": [3.0], "sigmas": [1.5], "cv": 2, "price": 0.5},
     "FGM": {"budget": 3},
     "FSMulti": {"C": 0.5, "tol": 0.3, "inner_tol": 0.1, "fit_intercept": True},
     "L0SVM": {"n_features_to_select": 3},
@@ -77,17 +77,30 @@ def labels_by_class(model, y):
     return [y == label for label in classes]
 
 
+@pytest.fixture(scope="module")
+def fitted(request):
+    """``fitted(name, kind)`` gives the classifier, fitted once, what it takes as X, X and y."""
+    known = {}
+
+    def get(name, kind):
+        X, y = request.getfixturevalue(kind)
+        model, form = made(name)
+        if (name, kind) not in known:
+            known[name, kind] = model.fit(form(X), y)
+        return known[name, kind], form, X, y
+
+    return get
+
+
 def test_every_classifier_is_here():
     assert set(SETTINGS) == set(CLASSIFIERS)
 
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("name", SETTINGS)
-def test_the_score_is_the_measure_or_the_accuracy(name, kind, request):
+def test_the_score_is_the_measure_or_the_accuracy(name, kind, fitted):
     """A measure is the mean over the classes against the rest; the accuracy is scikit-learn's."""
-    X, y = request.getfixturevalue(kind)
-    model, form = made(name)
-    model.fit(form(X), y)
+    model, form, X, y = fitted(name, kind)
     decision = np.reshape(model.decision_function(form(X)), (len(X), -1))
     if hasattr(model, "measure"):
         metric = METRICS[model.measure_.name]
@@ -101,10 +114,8 @@ def test_the_score_is_the_measure_or_the_accuracy(name, kind, request):
 
 
 @pytest.mark.parametrize("name", SETTINGS)
-def test_scores_count_rows_by_their_weights(name, three_classes):
-    X, y = three_classes
-    model, form = made(name)
-    model.fit(form(X), y)
+def test_scores_count_rows_by_their_weights(name, fitted):
+    model, form, X, y = fitted(name, "three_classes")
     weights = np.random.default_rng(0).integers(0, 4, size=len(y))
     rows = np.repeat(np.arange(len(y)), weights)
     expected = model.score(form(X[rows]), y[rows])
@@ -113,10 +124,8 @@ def test_scores_count_rows_by_their_weights(name, three_classes):
 
 
 @pytest.mark.parametrize("name", SETTINGS)
-def test_classes_that_y_does_not_hold_are_left_out_of_a_measure(name, three_classes):
-    X, y = three_classes
-    model, form = made(name)
-    model.fit(form(X), y)
+def test_classes_that_y_does_not_hold_are_left_out_of_a_measure(name, fitted):
+    model, form, X, y = fitted(name, "three_classes")
     some = y != 8
     found = model.score(form(X[some]), y[some])
     labels = (y[some, np.newaxis] == model.classes_).T
@@ -139,7 +148,8 @@ def test_classes_that_y_does_not_hold_are_left_out_of_a_measure(name, three_clas
 )
 def test_any_measure_is_the_score(name, measure, binary):
     X, y = binary
-    model, form = made(name, measure=measure)
+    own_price = {"price": "auto"} if "price" in SETTINGS[name] else {}
+    model, form = made(name, measure=measure, **own_price)
     model.fit(form(X), y == "yes")
     expected = METRICS[measure](y == "yes", model.decision_function(form(X)))
     assert model.score(form(X), y == "yes") == pytest.approx(expected)
@@ -155,14 +165,14 @@ def test_a_choice_by_scoring_is_scored_by_it(name, binary):
 
 
 @pytest.mark.parametrize("name", [*SETTINGS, "BudgetRegressor"])
-def test_bounds_have_one_name(name, binary):
+def test_bounds_have_one_name(name, binary, fitted):
     """``primal_``, ``dual_`` and ``gap_``, all or none; a certificate agrees with them."""
-    X, y = binary
     if name == "BudgetRegressor":
-        model, form, y = BudgetRegressor(budget=3), np.asarray, X[:, 0] - X[:, 1]
+        X, form = binary[0], np.asarray
+        y = X[:, 0] - X[:, 1]
+        model = BudgetRegressor(budget=3).fit(X, y)
     else:
-        model, form = made(name)
-    model.fit(form(X), y)
+        model, form, X, y = fitted(name, "binary")
     has_bounds = [hasattr(model, bound) for bound in ("primal_", "dual_", "gap_")]
     assert len(set(has_bounds)) == 1
     assert not hasattr(model, "dual_gap_")

@@ -18,6 +18,8 @@ from sklearn.preprocessing import StandardScaler
 from scoresieve import MeasureSVC, Status, certify, solve
 from scoresieve.measures import Contingency
 
+#: For tests in which the way to the price is of no importance.
+PRICE = 0.5
 bounds = pytest.mark.parametrize("bound", ["tight", "paper"])
 
 
@@ -112,8 +114,9 @@ def test_several_classes_are_separate_binary_fits(three_classes):
 
 def test_the_intersection_of_supports(three_classes):
     X, y = three_classes
-    union = MeasureSVC(budget=4, C=3.0).fit(X, y)
-    both = MeasureSVC(budget=4, C=3.0, multi_class_support="intersection").fit(X, y)
+    settings = {"price": PRICE, "budget": 4, "C": 3.0}
+    union = MeasureSVC(**settings).fit(X, y)
+    both = MeasureSVC(**settings, multi_class_support="intersection").fit(X, y)
     common = set.intersection(*[set(support) for support in union.supports_])
     assert_array_equal(both.support_, sorted(common))
     assert both.n_features_selected_ == len(common) < union.n_features_selected_
@@ -137,13 +140,13 @@ def test_indicator_matrices(indicators):
 
 def test_the_score_leaves_out_classes_that_y_does_not_hold(three_classes):
     X, y = three_classes
-    model = MeasureSVC(budget=2, C=3.0).fit(X, y)
+    model = MeasureSVC(price=PRICE, budget=2, C=3.0).fit(X, y)
     some = y != 8
     decision = model.decision_function(X[some])
     expected = [f1_score(y[some] == label, decision[:, c] > 0) for c, label in enumerate((3, 5))]
     assert model.score(X[some], y[some]) == pytest.approx(np.mean(expected))
     with pytest.raises(ValueError, match=r"one class only.*'f1'"):
-        MeasureSVC().fit(X[some], y[some]).score(X[y == 3], y[y == 3])
+        MeasureSVC(price=PRICE).fit(X[some], y[some]).score(X[y == 3], y[y == 3])
     accuracy = MeasureSVC("accuracy").fit(X[some], y[some])
     three = y == 3
     assert accuracy.score(X[three], y[three]) == np.mean(accuracy.predict(X[three]) == 3)
@@ -198,7 +201,7 @@ def test_tied_scores_are_not_above_the_threshold():
 @pytest.mark.parametrize("k", [1, 2, 4])
 def test_at_most_k_features(binary, k):
     X, y = binary
-    model = MeasureSVC(n_features_to_select=k, C=2.0).fit(X, y)
+    model = MeasureSVC(n_features_to_select=k, C=2.0, price="auto" if k == 2 else PRICE).fit(X, y)
     assert model.n_features_selected_ <= k
     assert model.budget_ == k
     assert model.transform(X).shape == (80, model.n_features_selected_)
@@ -216,7 +219,7 @@ def test_at_most_k_features(binary, k):
 
 def test_at_most_k_features_for_each_class(three_classes):
     X, y = three_classes
-    model = MeasureSVC(n_features_to_select=1, C=3.0).fit(X, y)
+    model = MeasureSVC(price=PRICE, n_features_to_select=1, C=3.0).fit(X, y)
     assert_array_equal(np.concatenate(model.supports_), [1, 4, 7])
     assert model.l0_gap_.shape == (3,)
 
@@ -236,8 +239,9 @@ def test_certificates_are_those_of_certify(three_classes):
 
 def test_warm_start_needs_fewer_rounds(binary):
     X, y = binary
-    cold = MeasureSVC(budget=3, C=2.0, tol=1e-3).fit(X, y)
-    model = MeasureSVC(budget=3, C=1.8, tol=1e-3, warm_start=True).fit(X, y)
+    settings = {"price": PRICE, "budget": 3, "tol": 1e-3}
+    cold = MeasureSVC(C=2.0, **settings).fit(X, y)
+    model = MeasureSVC(C=1.8, warm_start=True, **settings).fit(X, y)
     model.set_params(C=2.0).fit(X, y)
     assert model.n_iter_[0] < cold.n_iter_[0]
     assert model.gap_[0] <= 1e-3
@@ -250,7 +254,7 @@ def test_warm_start_needs_fewer_rounds(binary):
 @pytest.mark.parametrize("change", ["columns", "classes", "pos_label"])
 def test_warm_start_begins_anew_on_other_problems(binary, starts, change):
     X, y = binary
-    settings = {"budget": 3, "C": 2.0}
+    settings = {"price": PRICE, "budget": 3, "C": 2.0}
     model = MeasureSVC(warm_start=True, **settings).fit(X, y)
     if change == "columns":
         X = X[:, :15]
@@ -379,7 +383,8 @@ def test_progress_goes_to_stderr(binary, capsys):
 
 def test_in_pipelines_and_searches(binary):
     X, y = binary
-    pipeline = make_pipeline(StandardScaler(), MeasureSVC(n_features_to_select=3, pos_label="yes"))
+    three = MeasureSVC(n_features_to_select=3, price=0.5, pos_label="yes")
+    pipeline = make_pipeline(StandardScaler(), three)
     search = GridSearchCV(pipeline, {"measuresvc__C": [0.5, 5.0]}, cv=3, error_score="raise")
     search.fit(X, y)
     assert search.best_score_ > 0.7
@@ -387,7 +392,7 @@ def test_in_pipelines_and_searches(binary):
     scores = cross_val_score(MeasureSVC("roc_auc", C=2.0), sp.csr_matrix(X), y, cv=3)
     by_scorer = cross_val_score(MeasureSVC("roc_auc", C=2.0), X, y, cv=3, scoring="roc_auc")
     assert_allclose(scores, by_scorer, atol=1e-9)
-    selected = make_pipeline(MeasureSVC(n_features_to_select=3), MeasureSVC("accuracy"))
+    selected = make_pipeline(clone(three), MeasureSVC("accuracy"))
     assert selected.fit(X, y)[-1].n_features_in_ <= 3
 
 
@@ -406,7 +411,7 @@ def test_copies(binary):
 
 def test_sparsify_and_densify(three_classes):
     X, y = three_classes
-    model = MeasureSVC(budget=2, C=3.0).fit(X, y)
+    model = MeasureSVC(price=PRICE, budget=2, C=3.0).fit(X, y)
     decision, coef = model.decision_function(X), model.coef_.copy()
     assert model.sparsify() is model
     assert sp.issparse(model.coef_)
@@ -419,15 +424,16 @@ def test_sparsify_and_densify(three_classes):
 
 def test_sparse_and_small_types_and_long_indices(binary):
     X, y = binary
+    settings = {"price": PRICE, "budget": 3, "C": 2.0, "tol": 1e-4}
     X = np.where(abs(X) > 0.5, X, 0.0)
-    dense = MeasureSVC(budget=3, C=2.0, tol=1e-4).fit(X, y)
+    dense = MeasureSVC(**settings).fit(X, y)
     long = sp.csr_matrix(X)
     long.indices, long.indptr = long.indices.astype(np.int64), long.indptr.astype(np.int64)
     for version in (long, sp.csc_array(X), sp.coo_array(X)):
-        model = MeasureSVC(budget=3, C=2.0, tol=1e-4).fit(version, y)
+        model = MeasureSVC(**settings).fit(version, y)
         assert_allclose(model.primal_, dense.primal_, rtol=2e-4)
         assert_allclose(model.decision_function(version), model.decision_function(X), atol=1e-12)
-    small = MeasureSVC(budget=3, C=2.0, tol=1e-4).fit(X.astype(np.float32), y)
+    small = MeasureSVC(**settings).fit(X.astype(np.float32), y)
     assert small.transform(X.astype(np.float32)).dtype == np.float32
     assert_allclose(small.primal_, dense.primal_, rtol=2e-4)
 
@@ -446,8 +452,9 @@ def test_a_measure_of_the_users(binary):
 
 def test_both_solvers(binary):
     X, y = binary[0][:40, :8], binary[1][:40]
-    bundle = MeasureSVC(budget=3, tol=0.02).fit(X, y)
-    layered = MeasureSVC(budget=3, tol=0.02, solver="two_layer", warm_start=True).fit(X, y)
+    settings = {"price": PRICE, "budget": 3, "tol": 0.02}
+    bundle = MeasureSVC(**settings).fit(X, y)
+    layered = MeasureSVC(solver="two_layer", warm_start=True, **settings).fit(X, y)
     assert_allclose(layered.primal_, bundle.primal_, rtol=0.03)
     coef = layered.coef_.copy()
     assert_array_equal(layered.fit(X, y).coef_, coef)

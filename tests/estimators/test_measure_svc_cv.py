@@ -5,7 +5,6 @@ from __future__ import annotations
 import pickle
 
 import numpy as np
-import pandas as pd
 import pytest
 import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
@@ -28,7 +27,9 @@ from scoresieve.estimators.selection.choice import choose
 from scoresieve.measures import get_measure
 from tests.helpers import solve_path
 
-GRID = {"budgets": [3, 1, 8], "Cs": [5.0, 0.5], "cv": 3, "tol": 0.2}
+#: At a price that is given: what is chosen, and how, does not depend on the way to the price.
+QUICK = {"price": 0.5, "tol": 0.2}
+GRID = {"budgets": [3, 1, 8], "Cs": [5.0, 0.5], "cv": 3, **QUICK}
 
 
 @pytest.fixture(scope="module")
@@ -47,12 +48,16 @@ def by_cross_val_score(X, y, cv, points, **settings):
     return [cross_val_score(MeasureSVC(**settings, **point), X, y, cv=cv) for point in points]
 
 
-def test_scores_are_those_of_paths_that_never_saw_the_part(binary, fitted):
-    """The table, written out as a loop over splits, C and the models of ``solve_path``."""
+def test_scores_are_those_of_paths_that_never_saw_the_part(binary):
+    """The table, written out as a loop over splits, C and the models of ``solve_path``.
+
+    Their prices are found without the part, too.
+    """
     X, y = binary
+    model = MeasureSVCCV(budgets=[8, 1, 3], Cs=[5.0, 0.5], cv=2, tol=0.2).fit(X, y)
     signs = np.where(y == "yes", 1.0, -1.0)
     expected = {}
-    for split, (train, test) in enumerate(StratifiedKFold(3).split(X, y)):
+    for split, (train, test) in enumerate(StratifiedKFold(2).split(X, y)):
         for C in (0.5, 5.0):
             arguments = {"measure": "f1", "C": C, "tol": 0.2, "intercept_scaling": 1.0}
             path = solve_path(X[train], signs[train], [1, 3, 8], **arguments)
@@ -63,18 +68,18 @@ def test_scores_are_those_of_paths_that_never_saw_the_part(binary, fitted):
                 decision = X[test] @ result.w - threshold
                 score = f1_score(signs[test], np.where(decision > 0, 1.0, -1.0))
                 expected[budget, C, split] = score, result.support.size
-    results, scores = fitted.cv_results_, split_scores(fitted)
+    results, scores = model.cv_results_, split_scores(model)
     points = list(zip(results["param_budget"], results["param_C"], strict=True))
     assert points == [(1, 0.5), (1, 5.0), (3, 0.5), (3, 5.0), (8, 0.5), (8, 5.0)]
     for row, point in enumerate(points):
-        found = [expected[(*point, split)] for split in range(3)]
+        found = [expected[(*point, split)] for split in range(2)]
         assert_allclose(scores[row], [score for score, _ in found], rtol=1e-12)
         assert results["mean_n_features"][row] == np.mean([size for _, size in found])
 
 
 def test_the_table_has_the_form_of_a_grid_search(fitted):
     results, scores = fitted.cv_results_, split_scores(fitted)
-    table = pd.DataFrame(results)
+    table = pytest.importorskip("pandas").DataFrame(results)
     assert len(table) == 6
     assert_allclose(table["mean_test_score"], scores.mean(axis=1))
     assert_allclose(table["std_test_score"], scores.std(axis=1))
@@ -99,7 +104,7 @@ def test_a_single_budget_is_a_plain_search(binary):
 
 def test_hard_budgets_of_the_papers_solver_are_single_fits(binary):
     X, y = binary[0][:50, :8], binary[1][:50]
-    plain = {"solver": "two_layer", "tol": 0.1}
+    plain = {"solver": "two_layer", "price": 0.5, "tol": 0.1}
     model = MeasureSVCCV(n_features_to_select=[2, 1], Cs=[2.0], cv=2, **plain).fit(X, y)
     points = [{"n_features_to_select": k, "C": 2.0} for k in (1, 2)]
     assert_array_equal(split_scores(model), by_cross_val_score(X, y, 2, points, **plain))
@@ -109,9 +114,10 @@ def test_hard_budgets_of_the_papers_solver_are_single_fits(binary):
 def test_hard_budgets_hold_in_every_split(binary):
     """They start from a path, so that they agree with single fits where the choice is clear."""
     X, y = binary
-    model = MeasureSVCCV(n_features_to_select=[1, 3], Cs=[2.0], cv=2, tol=0.05).fit(X, y)
+    plain = {"price": 0.5, "tol": 0.05}
+    model = MeasureSVCCV(n_features_to_select=[1, 3], Cs=[2.0], cv=2, **plain).fit(X, y)
     points = [{"n_features_to_select": k, "C": 2.0} for k in (1, 3)]
-    expected = by_cross_val_score(X, y, 2, points, tol=0.05)
+    expected = by_cross_val_score(X, y, 2, points, **plain)
     assert_allclose(split_scores(model), expected, atol=0.06)
     assert np.all(model.cv_results_["mean_n_features"] <= [1, 3])
     assert model.best_params_ == {"n_features_to_select": 3, "C": 2.0}
@@ -119,14 +125,15 @@ def test_hard_budgets_hold_in_every_split(binary):
     assert_array_equal(model.l0_gap_, model.estimator_.l0_gap_)
 
 
-@pytest.mark.parametrize("kind", ["three_classes", "indicators"])
-def test_one_choice_for_all_classes(kind, request):
+@pytest.mark.parametrize(("kind", "price"), [("three_classes", "auto"), ("indicators", 0.5)])
+def test_one_choice_for_all_classes(kind, price, request):
     X, y = request.getfixturevalue(kind)
-    model = MeasureSVCCV(budgets=[2], Cs=[0.3, 3.0], cv=2, tol=0.2).fit(X, y)
+    plain = {"price": price, "tol": 0.2}
+    model = MeasureSVCCV(budgets=[2], Cs=[0.3, 3.0], cv=2, **plain).fit(X, y)
     points = [{"budget": 2, "C": C} for C in (0.3, 3.0)]
-    expected = by_cross_val_score(X, y, 2, points, tol=0.2)
+    expected = by_cross_val_score(X, y, 2, points, **plain)
     assert_allclose(split_scores(model), expected, rtol=1e-12)
-    assert_array_equal(model.coef_, MeasureSVC(**model.best_params_, tol=0.2).fit(X, y).coef_)
+    assert_array_equal(model.coef_, MeasureSVC(**model.best_params_, **plain).fit(X, y).coef_)
     if kind == "indicators":
         sparse = clone(model).set_params(Cs=[3.0]).fit(X, sp.csr_matrix(y))
         assert_array_equal(split_scores(sparse)[0], split_scores(model)[1])
@@ -176,7 +183,7 @@ def test_jobs_do_not_matter(binary, fitted):
 
 def test_the_final_model_is_that_of_all_rows(binary, fitted):
     X, y = binary
-    plain = MeasureSVC(**fitted.best_params_, tol=0.2).fit(X, y)
+    plain = MeasureSVC(**fitted.best_params_, **QUICK).fit(X, y)
     assert fitted.C_ == fitted.best_params_["C"] == fitted.estimator_.C
     assert fitted.budget_ == fitted.best_params_["budget"]
     for name in ("coef_", "intercept_", "classes_", "support_", "gap_", "primal_", "n_iter_"):
@@ -193,7 +200,7 @@ def test_the_final_model_is_that_of_all_rows(binary, fitted):
 
 def test_another_fit_leaves_nothing_behind(binary):
     X, y = binary
-    model = MeasureSVCCV(n_features_to_select=[2], Cs=[2.0], cv=2, tol=0.2).fit(X, y)
+    model = MeasureSVCCV(n_features_to_select=[2], Cs=[2.0], cv=2, **QUICK).fit(X, y)
     assert model.l0_gap_.shape == (1,)
     assert np.isfinite(model.l0_gap_[0])
     model.set_params(n_features_to_select=None, budgets=[2]).set_output(transform="pandas")
@@ -211,18 +218,26 @@ def test_sparsify_and_densify(binary, fitted):
     assert_array_equal(model.densify().estimator_.coef_, fitted.coef_)
 
 
-def test_one_standard_error_gives_a_smaller_model(binary, fitted):
-    model = MeasureSVCCV(**GRID, refit="1se").fit(*binary)
-    assert_array_equal(split_scores(model), split_scores(fitted))
-    assert model.best_index_ == choose(fitted.cv_results_, "budget", "1se")
-    assert model.best_params_["budget"] <= fitted.best_params_["budget"]
-    assert model.estimator_.budget == model.best_params_["budget"]
-    assert model.best_score_ == model.cv_results_["mean_test_score"][model.best_index_]
+def size_on_parts_that_differ(model, X, y):
+    """The more features the better, by less than the difference between the parts."""
+    return 0.01 * model.n_features_selected_ + X[0, 0]
+
+
+def test_one_standard_error_gives_a_smaller_model(binary):
+    best, smaller = (
+        MeasureSVCCV(**GRID, scoring=size_on_parts_that_differ, refit=refit).fit(*binary)
+        for refit in ("best", "1se")
+    )
+    assert_array_equal(split_scores(smaller), split_scores(best))
+    assert smaller.best_index_ == choose(best.cv_results_, "budget", "1se")
+    assert smaller.best_params_["budget"] == smaller.estimator_.budget == 1
+    assert best.best_params_["budget"] == best.estimator_.budget == 8
+    assert smaller.best_score_ == smaller.cv_results_["mean_test_score"][smaller.best_index_]
 
 
 def test_the_grid(binary):
     X, y = binary
-    plain = {"cv": 2, "tol": 0.2}
+    plain = {"cv": 2, **QUICK}
     model = MeasureSVCCV(Cs=1, excluded_features=list(range(4, 20)), **plain).fit(X, y)
     assert [(p["budget"], p["C"]) for p in model.cv_results_["params"]] == [(2, 1.0), (4, 1.0)]
     model = MeasureSVCCV(budgets=[3, 3], Cs=3, **plain).fit(X, y)
@@ -241,10 +256,10 @@ def test_the_grid(binary):
 
 def test_scoring_as_in_scikit_learn(binary):
     X, y = binary
-    plain = {"budgets": [2], "Cs": [0.5, 5.0], "cv": 2, "tol": 0.2}
+    plain = {"budgets": [2], "Cs": [0.5, 5.0], "cv": 2, **QUICK}
     model = MeasureSVCCV(scoring="roc_auc", **plain).fit(X, y)
     expected = [
-        cross_val_score(MeasureSVC(budget=2, C=C, tol=0.2), X, y, cv=2, scoring="roc_auc")
+        cross_val_score(MeasureSVC(budget=2, C=C, **QUICK), X, y, cv=2, scoring="roc_auc")
         for C in (0.5, 5.0)
     ]
     assert_array_equal(split_scores(model), expected)
@@ -266,14 +281,14 @@ def test_groups_of_rows_stay_together(binary):
     X, y = binary
     groups = np.arange(80) % 3
     splitter = GroupKFold(3)
-    model = MeasureSVCCV(budgets=[2], Cs=[2.0], cv=splitter, tol=0.2).fit(X, y, groups=groups)
+    model = MeasureSVCCV(budgets=[2], Cs=[2.0], cv=splitter, **QUICK).fit(X, y, groups=groups)
     expected = cross_val_score(
-        MeasureSVC(budget=2, C=2.0, tol=0.2), X, y, cv=splitter, groups=groups
+        MeasureSVC(budget=2, C=2.0, **QUICK), X, y, cv=splitter, groups=groups
     )
     assert model.n_splits_ == 3
     assert_array_equal(split_scores(model)[0], expected)
     masks = [(groups != each, groups == each) for each in range(3)]
-    by_mask = MeasureSVCCV(budgets=[2], Cs=[2.0], cv=masks, tol=0.2).fit(X, y)
+    by_mask = MeasureSVCCV(budgets=[2], Cs=[2.0], cv=masks, **QUICK).fit(X, y)
     assert sorted(split_scores(by_mask)[0]) == sorted(expected)
 
 
@@ -351,8 +366,8 @@ def test_copies_and_pipelines(binary, fitted):
     assert copy.get_params() == fitted.get_params()
     with pytest.raises(NotFittedError):
         copy.predict(X)
-    plain = {"budgets": [3], "Cs": [2.0], "cv": 2, "tol": 0.2}
-    pipeline = make_pipeline(StandardScaler(), MeasureSVCCV(**plain), MeasureSVC(C=2.0))
+    plain = {"budgets": [3], "Cs": [2.0], "cv": 2, **QUICK}
+    pipeline = make_pipeline(StandardScaler(), MeasureSVCCV(**plain), MeasureSVC(C=2.0, **QUICK))
     assert pipeline.fit(X, y)[-1].n_features_in_ == pipeline[1].n_features_selected_
     nested = cross_val_score(MeasureSVCCV(**plain), sp.csr_matrix(X), y, cv=2)
     assert nested.shape == (2,)
@@ -363,8 +378,8 @@ def test_data_frames_and_sparse_matrices(binary):
     X, y = binary
     X = np.where(abs(X) > 0.3, X, 0.0)
     names = [f"gene{number}" for number in range(20)]
-    frame = pd.DataFrame(X, columns=names)
-    plain = {"n_features_to_select": [2], "Cs": [2.0], "cv": 2, "tol": 0.05}
+    frame = pytest.importorskip("pandas").DataFrame(X, columns=names)
+    plain = {"n_features_to_select": [2], "Cs": [2.0], "cv": 2, "price": 0.5, "tol": 0.05}
     model = MeasureSVCCV(always_features=["gene19"], **plain).fit(frame, y)
     assert "gene19" in model.get_feature_names_out()
     assert_array_equal(model.feature_names_in_, names)

@@ -20,10 +20,8 @@ ESTIMATORS = [
     MeasureSVC(measure="prbep", tol=0.2),
     MeasureSVC(measure="roc_auc", tol=0.2),
     MeasureSVCCV("balanced_accuracy", budgets=[1, 2], Cs=[10.0], cv=2),
-    MeasureSVCCV("accuracy", n_features_to_select=[1, 2], Cs=[10.0], cv=2, refit="1se"),
-    ScoreSieve(
-        "accuracy", n_features_to_select=[1, 2], candidates=["squared_hinge"], Cs=[1.0], cv=2
-    ),
+    MeasureSVCCV("accuracy", n_features_to_select=[2], Cs=[1.0], cv=2, refit="1se", tol=0.2),
+    ScoreSieve("accuracy", n_features_to_select=2, candidates=["squared_hinge"], Cs=[1.0], cv=2),
     BudgetClassifier(),
     BudgetClassifier("logistic", n_features_to_select=3),
     BudgetClassifier("hinge"),
@@ -126,7 +124,7 @@ REPEATING = [
     MeasureSVC("prbep", tol=0.2),
     MeasureSVC("prec@5", tol=0.2, solver="two_layer"),
     MeasureSVC("average_precision", tol=0.2),
-    MeasureSVCCV("f1", budgets=[1, 2], Cs=[10.0]),
+    MeasureSVCCV("f1", budgets=[1, 2], Cs=[10.0], price=0.5, tol=0.2),
 ]
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pickle
 
 import numpy as np
-import pandas as pd
 import pytest
 import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
@@ -73,7 +72,7 @@ def test_no_held_out_instance_is_seen_before_the_score(bags, binary, monkeypatch
 
 def test_the_table_has_the_form_of_a_grid_search(fitted):
     results, scores = fitted.cv_results_, split_scores(fitted)
-    table = pd.DataFrame(results)
+    table = pytest.importorskip("pandas").DataFrame(results)
     assert len(table) == 8
     assert table["param_sigma"].tolist() == ["0.5*median"] * 4 + [2.0] * 4
     assert_array_equal(table["param_n_instances_to_select"], [1, 1, 2, 2] * 2)

@@ -244,6 +244,7 @@ def test_it_is_a_step_of_a_pipeline(bags, binary):
 
 @pytest.mark.parametrize("library", ["pandas", "polars"])
 def test_it_gives_frames(bags, library):
+    pytest.importorskip(library)
     embedding = MILESEmbedding(1.5, n_prototypes=4).set_output(transform=library)
     frame = embedding.fit_transform(bags)
     assert list(frame.columns) == [f"instance{k}" for k in embedding.prototype_indices_]

@@ -20,7 +20,7 @@ from scoresieve.losses import HuberHinge
 #: Models on rows, one for each kind of labels at least.
 ON_ROWS = [
     MeasureSVC("prec@p", n_features_to_select=2),
-    MeasureSVCCV(n_features_to_select=[1, 2], Cs=[1.0, 10.0], cv=2),
+    MeasureSVCCV(n_features_to_select=[1, 2], Cs=[1.0, 10.0], cv=2, price=0.5, tol=0.3),
     BudgetClassifier(HuberHinge(delta=0.5), budget=3),
     BudgetRegressor("huber", n_features_to_select=3),
     baselines.FGM(budget=3),
@@ -35,7 +35,7 @@ ON_ROWS = [
 ]
 ON_BAGS = [
     mil.BagMeasureSVC(budget=2),
-    mil.BagMeasureSVCCV(budgets=[2], sigmas=[1.0, "median"], Cs=[10.0], cv=2),
+    mil.BagMeasureSVCCV(budgets=[2], sigmas=[1.0, "median"], Cs=[10.0], cv=2, price=0.5),
     mil.MILESEmbedding("0.5*median", n_prototypes=20),
     baselines.MILES(sigma=1.0),
     baselines.MeanInstanceSVM(),
@@ -390,7 +390,7 @@ PRICED = {
     "given": MeasureSVC("mcc", price=0.4, budget=3, C=3.0),
     "top": MeasureSVC("prbep", budget=3, C=3.0),
     "paper": MeasureSVC("f1", bound="paper", budget=3, C=3.0),
-    "chosen": MeasureSVCCV(budgets=[2, 3], Cs=[1.0, 10.0], cv=2),
+    "chosen": MeasureSVCCV(budgets=[2, 3], Cs=[10.0], cv=2, tol=0.2),
     "bags": mil.BagMeasureSVC("jaccard", budget=2),
     "chosen bags": mil.BagMeasureSVCCV(budgets=[2], sigmas=[1.0], Cs=[10.0], cv=2),
 }

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import pytest
+
+pytest.importorskip("matplotlib", reason="the studies draw figures")
+
 from studies.common.figures import HOLLOW, Line, Panels
 
 

@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 from scipy.stats import t as student
 
+pytest.importorskip("matplotlib", reason="the studies draw figures")
+
 from studies.common.storing import Store
 from studies.paper import compare, runner, selectors, sensitivity, sparsity
 from studies.paper.context import Unit

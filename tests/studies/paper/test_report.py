@@ -8,6 +8,8 @@ from dataclasses import replace
 
 import pytest
 
+pytest.importorskip("matplotlib", reason="the studies draw figures")
+
 from studies.common.tables import Table
 from studies.paper.claims import FAILS, HOLDS, OPEN, PARTLY, Claim, count, judged, verdict
 from studies.paper.cli import NAMES, RESULTS

@@ -12,7 +12,9 @@ from time import sleep
 
 import pytest
 
-from studies.paper import claims, cli, runner
+pytest.importorskip("matplotlib", reason="the studies draw figures")
+
+from studies.paper import claims, cli, documents, runner
 
 ROOT = Path(__file__).resolve().parents[3]
 VERDICTS = (claims.HOLDS, claims.PARTLY, claims.FAILS, claims.OPEN)
@@ -26,43 +28,57 @@ def contents(folder):
     return {path.name: path.read_bytes() for path in sorted(folder.iterdir())}
 
 
+@pytest.fixture(scope="module", autouse=True)
+def few_rounds():
+    """In the longest experiment: what is written, and where, does not depend on them."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(documents.QUICK, "max_iter", 15)
+        yield
+
+
+@pytest.fixture(scope="module")
+def first_run(tmp_path_factory):
+    """``first_run(name)`` gives the folder of an experiment, which is done once."""
+    folders = {}
+
+    def get(name):
+        if name not in folders:
+            folders[name] = tmp_path_factory.mktemp(name)
+            assert run(name, folders[name], "--data", "generated") == 0
+        return folders[name]
+
+    return get
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name", cli.NAMES)
-def test_experiment_writes_tables_figures_and_claims_and_resumes(name, tmp_path, monkeypatch):
-    assert run(name, tmp_path, "--data", "generated") == 0
-    section = json.loads((tmp_path / "raw" / f"{name}.section.json").read_text())
+def test_experiment_writes_tables_figures_and_claims_and_resumes(name, first_run, monkeypatch):
+    out = first_run(name)
+    section = json.loads((out / "raw" / f"{name}.section.json").read_text())
     assert section["tables"]
     assert section["figures"]
     assert section["claims"]
     for claim in section["claims"]:
         assert claim["verdict"] in VERDICTS
         assert claim["reason"]
-    page = (tmp_path / "README.md").read_text()
+    page = (out / "README.md").read_text()
     for target in re.findall(r"\]\(([^)]*)\)", page):
-        assert (tmp_path / target).is_file(), target
-    before = contents(tmp_path / "tables") | contents(tmp_path / "figures")
+        assert (out / target).is_file(), target
+    before = contents(out / "tables") | contents(out / "figures")
 
     def never(*args):
         raise AssertionError("a stored unit was done again")
 
     monkeypatch.setattr(runner, "do", never)
-    assert run(name, tmp_path, "--data", "generated") == 0
-    assert contents(tmp_path / "tables") | contents(tmp_path / "figures") == before
+    assert run(name, out, "--data", "generated") == 0
+    assert contents(out / "tables") | contents(out / "figures") == before
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["sensitivity", "sparsity"])
-def test_two_runs_make_the_same_tables(name, tmp_path):
-    for folder in ("a", "b"):
-        run(name, tmp_path / folder, "--data", "generated")
-    assert contents(tmp_path / "a" / "tables") == contents(tmp_path / "b" / "tables")
-
-
-@pytest.mark.slow
-def test_processes_make_the_same_tables(tmp_path):
-    for jobs in ("1", "2"):
-        run("sparsity", tmp_path / jobs, "--data", "generated", "--jobs", jobs)
-    assert contents(tmp_path / "1" / "tables") == contents(tmp_path / "2" / "tables")
+@pytest.mark.parametrize(("name", "jobs"), [("sensitivity", "1"), ("sparsity", "2")])
+def test_another_run_and_more_processes_make_the_same_tables(name, jobs, first_run, tmp_path):
+    run(name, tmp_path, "--data", "generated", "--jobs", jobs)
+    assert contents(tmp_path / "tables") == contents(first_run(name) / "tables")
 
 
 @pytest.mark.slow
