@@ -28,7 +28,7 @@ from studies.quality.arena.refits import Linear
 
 #: C of an l1 path grows by this factor, by its square as long as there is no feature.
 GROWTH, MAX_FITS = 1.5, 40
-L1_TOL, RFE_TOL, MAX_ITER = 1e-3, 0.01, 200
+L1_TOL, RFE_TOL, MAX_ITER = 1e-3, 0.01, 1_000
 #: Of the paper's problem: gap, rounds and seconds of each budget.
 PAPER_TOL, PAPER_ROUNDS, PAPER_SECONDS = 0.1, 150, 30.0
 N_TREES = 200

@@ -68,7 +68,7 @@ class Pair(NamedTuple):
 
 
 def paired(ours: np.ndarray, theirs: np.ndarray) -> Pair:
-    """Wins, losses, the mean difference, and the p-value of Wilcoxon's signed-rank test (both sides)."""
+    """Wins, losses, the mean difference, and Wilcoxon's signed-rank test (both sides)."""
     gains = ours - theirs
     p = 1.0 if not np.any(gains) else float(wilcoxon(gains, zero_method="zsplit").pvalue)
     return Pair(int(np.sum(gains > 0)), int(np.sum(gains < 0)), float(np.mean(gains)), p)
