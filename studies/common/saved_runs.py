@@ -22,6 +22,7 @@ def run_saved(
     n_jobs: int,
     costs: Sequence[float] | None = None,
     only_stored: bool = False,
+    has_failed: Callable[[list[dict]], bool] = lambda rows: False,
 ) -> list[dict]:
     """Rows of all tasks; those in the state file are not run again.
 
@@ -37,13 +38,17 @@ def run_saved(
         Expected seconds of the tasks, for an estimate of the time left.
     only_stored : bool
         Run nothing: the rows that the state file has.
+    has_failed : callable
+        Whether the rows of a task say that it failed; then it is run again.
     """
     tasks = [(json.dumps(key), task) for key, task in tasks]
     cost_of = dict(zip((key for key, _ in tasks), costs or [1.0] * len(tasks), strict=True))
     store = Store(state)
+    missing = [
+        (key, task) for key, task in tasks if key not in store or has_failed(store.result(key))
+    ]
     if only_stored:
-        tasks = [(key, task) for key, task in tasks if key in store]
-    missing = [(key, task) for key, task in tasks if key not in store]
+        tasks, missing = [(key, task) for key, task in tasks if key in store], []
     log(f"{len(tasks)} tasks, {len(tasks) - len(missing)} of them done before")
     progress = Progress("tasks", [cost_of[key] for key, _ in missing], n_jobs)
     answers = Parallel(n_jobs=n_jobs, return_as="generator_unordered")(

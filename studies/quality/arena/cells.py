@@ -81,6 +81,11 @@ def guarded(
         return [{"kind": "failure", **about, "text": traceback.format_exc(limit=-2)}]
 
 
+def has_failed(rows: list[dict[str, Any]]) -> bool:
+    """Whether a piece of work gave nothing but the reason why."""
+    return any(row["kind"] == "failure" for row in rows)
+
+
 def cells(task: Task, method: Method, unit: Unit) -> Iterator[dict[str, Any]]:
     """One row for each k, form and target."""
     parts = [] if method.tunes_itself else parts_of(task.y, unit.n_parts)

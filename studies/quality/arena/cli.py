@@ -19,7 +19,7 @@ from studies.common.progress import log
 from studies.common.saved_runs import Task, run_saved
 from studies.common.tables import print_note
 from studies.quality.arena.board import RULES
-from studies.quality.arena.cells import Unit, play
+from studies.quality.arena.cells import Unit, has_failed, play
 from studies.quality.arena.claims import all_claims
 from studies.quality.arena.methods import ALL_FEATURES, KS, MAIN_KS, METHODS, TARGET_SETS, TARGETS
 from studies.quality.arena.report import show_all, show_claims
@@ -135,7 +135,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     found = tasks(args)
     costs = [task[2] for task in found]
     work = [task[:2] for task in found]
-    rows = run_saved(work, args.state, args.jobs, costs, only_stored=args.stored)
+    rows = run_saved(
+        work, args.state, args.jobs, costs, only_stored=args.stored, has_failed=has_failed
+    )
     ranks = show_all(rows, args.reference, args.better)
     claims = all_claims(rows, args.reference, args.better)
     show_claims(claims, args.reference)

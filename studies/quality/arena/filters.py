@@ -38,7 +38,7 @@ def information(X: Any, y: np.ndarray) -> np.ndarray:
     Of a sparse column x says whether there is an entry; a dense one is cut into five parts of equal
     frequency. (The estimate by nearest neighbours takes minutes for each of these tasks.)
     """
-    positive = y > 0
+    positive = (y > 0).astype(np.float64)
     if sparse.issparse(X):
         present = X.astype(bool).astype(np.float64)
         return _gained([present], positive)
