@@ -55,7 +55,8 @@ def dense(words):
 
 
 @pytest.mark.parametrize("name", [name for name in METHODS if name != ALL_FEATURES])
-def test_a_selector_gives_exactly_k_columns(name, words, dense):
+def test_a_selector_gives_exactly_k_columns(name, words, dense, monkeypatch):
+    monkeypatch.setattr(outsiders, "N_TREES", 20)
     method = METHODS[name]
     task = words if method.can_run(words.X) else dense
     ks = (3,) if method.main_ks_only else KS
@@ -224,6 +225,7 @@ OPTIONS = [
 ]
 
 
+@pytest.mark.slow
 def test_a_run_goes_on_where_it_was(small_sets, tmp_path, capsys, monkeypatch):
     for name in ("FGM", "FSMulti"):  # which take long
         quick = replace(METHODS[name], select=METHODS["ANOVA F"].select)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import traceback
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -73,6 +74,8 @@ def guarded(
         if not METHODS[unit.method].can_run(task.X):
             return []
         with quiet_thread():
+            # Columns are as the set has them, for every method.
+            warnings.filterwarnings("ignore", message="columns of X differ", category=UserWarning)
             return work(task, unit)
     except Missing:
         raise
@@ -157,5 +160,8 @@ def selected(task: Task, columns: np.ndarray | None) -> dict[str, Any]:
 
 
 def test_measures(task: Task, scores: np.ndarray) -> dict[str, float]:
-    """In percent; F1 at the threshold 0."""
-    return {name: 100.0 * get_measure(name).score(task.y_test, scores) for name in METRICS}
+    """In percent; F1 at the threshold 0. Of more rows than there are the recall is 100."""
+    y = task.y_test
+    names = [name for name in METRICS if name != "rec@2p" or 2 * np.sum(y > 0) <= y.size]
+    found = {name: 100.0 * get_measure(name).score(y, scores) for name in names}
+    return {"rec@2p": 100.0} | found

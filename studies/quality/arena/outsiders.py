@@ -145,11 +145,12 @@ def by_fs_multi(
 def by_abess(X: Any, y: np.ndarray, ks: Sequence[int], setting: Any, target: str) -> list[Pick]:
     """Best subsets of a logistic regression by splicing (Zhu et al., PNAS 2020), the program abess.
 
-    It takes minutes for a large text set: there it sees the 1,000 columns of the largest F only.
+    It takes minutes for a large text set: there it sees the 1,000 columns of the largest F only. It
+    refuses constant columns.
     """
     from abess.linear import LogisticRegression as BestSubset
 
-    seen = np.arange(X.shape[1])
+    seen = np.flatnonzero(deviations(X))
     if X.shape[0] * X.shape[1] > ABESS_ENTRIES:
         seen = largest(finite(f_statistics, X, y), ABESS_COLUMNS)
     block = X[:, seen]
@@ -161,6 +162,12 @@ def by_abess(X: Any, y: np.ndarray, ks: Sequence[int], setting: Any, target: str
         weights[seen] = model.coef_
         picks.append(strongest(weights, float(np.ravel(model.intercept_)[0]), k))
     return picks
+
+
+def deviations(X: Any) -> np.ndarray:
+    """The largest less the smallest entry of each column."""
+    high, low = X.max(axis=0), X.min(axis=0)
+    return np.ravel((high - low).toarray() if hasattr(high, "toarray") else high - low)
 
 
 def by_forest(X: Any, y: np.ndarray, ks: Sequence[int], setting: Any, target: str) -> list[Pick]:
