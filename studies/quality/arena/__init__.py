@@ -10,7 +10,8 @@ but the measures. Models that tune themselves do all of this inside ``fit``.
 
 The files: ``sets`` and ``known_support`` (data), ``picks``, ``filters``, ``outsiders``, ``ours``
 and ``methods`` (who selects), ``refits`` and ``crossfit`` (the rules), ``cells`` and ``stability``
-(pieces of work), ``board``, ``statistics``, ``report``, ``claims``, ``figure`` (what is shown).
+(pieces of work), ``board``, ``statistics``, ``claims``, ``report``, ``side_tables``, ``figure``
+(what is shown).
 """
 
 from studies.quality.arena.cli import main

@@ -22,8 +22,9 @@ from studies.quality.arena.board import RULES
 from studies.quality.arena.cells import Unit, has_failed, play
 from studies.quality.arena.claims import all_claims
 from studies.quality.arena.methods import ALL_FEATURES, KS, MAIN_KS, METHODS, TARGET_SETS, TARGETS
-from studies.quality.arena.report import show_all, show_claims
+from studies.quality.arena.report import show_scores
 from studies.quality.arena.sets import SETS, labels_of, load_set
+from studies.quality.arena.side_tables import show_claims, show_side_tables
 from studies.quality.arena.stability import STABILITY_TASKS, key_of, resample
 
 DESCRIPTION = "Exactly k features: our models beside the usual ones, under the same rules for all."
@@ -138,7 +139,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     rows = run_saved(
         work, args.state, args.jobs, costs, only_stored=args.stored, has_failed=has_failed
     )
-    ranks = show_all(rows, args.reference, args.better)
+    ranks = show_scores(rows, args.reference, args.better)
+    show_side_tables(rows)
     claims = all_claims(rows, args.reference, args.better)
     show_claims(claims, args.reference)
     if "ScoreSieve" not in METHODS:

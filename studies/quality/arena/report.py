@@ -1,17 +1,16 @@
-"""The tables of the arena, in Markdown."""
+"""The tables of scores: means, pairs, ranks, other measures."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from studies.common.limits import tally
-from studies.common.tables import number, print_note, print_table
+from studies.common.tables import print_note, print_table
 from studies.quality.arena.board import Board, make_board
-from studies.quality.arena.claims import Claim, is_outsider, recovery
-from studies.quality.arena.methods import ALL_FEATURES, MAIN_KS, METHODS, TARGETS
+from studies.quality.arena.layout import heading, show_grid
+from studies.quality.arena.methods import ALL_FEATURES, MAIN_KS, TARGETS
 from studies.quality.arena.statistics import critical_difference, friedman, holm, mean_ranks, paired
 
 NAMES = {
@@ -21,38 +20,6 @@ NAMES = {
     "rec@2p": "Rec@2p",
     "prec@p/2": "Prec@(P/2)",
 }
-
-
-def heading(text: str) -> None:
-    """Above a table."""
-    print(f"### {text}\n", flush=True)
-
-
-def bold_best(columns: list[list[float | None]], digits: int = 1) -> list[list[str | None]]:
-    """Numbers as text, the largest of each column in bold."""
-    texts = []
-    for column in columns:
-        top = max((value for value in column if value is not None), default=None)
-        texts.append(
-            [
-                f"**{number(value, digits)}**" if value is not None and value == top else text
-                for value, text in ((value, number(value, digits)) for value in column)
-            ]
-        )
-    return texts
-
-
-def show_grid(
-    title: str,
-    methods: Sequence[str],
-    heads: Sequence[str],
-    value: Callable[[str, int], float | None],
-) -> None:
-    """One line for each method; ``value(method, i)`` is for the i-th head."""
-    columns = [[value(method, i) for method in methods] for i in range(len(heads))]
-    lines = [list(line) for line in zip(methods, *bold_best(columns), strict=True)]
-    heading(title)
-    print_table(["method", *heads], lines)
 
 
 def show_means(board: Board, words: str) -> None:
@@ -168,59 +135,6 @@ def show_ranks(tables: Sequence[dict[str, Any]]) -> None:
         print_note(f"Critical difference (Nemenyi, 0.05): {table['difference']:.2f}{p}.")
 
 
-def show_stability(rows: list[dict[str, Any]]) -> None:
-    """Means over the tasks."""
-    found = [row for row in rows if row["kind"] == "stability"]
-    if not found:
-        return
-    ks = sorted({row["k"] for row in found})
-    n_tasks = len({(row["set"], row["class"]) for row in found})
-    heading(f"Stability over five half-samples, mean over {n_tasks} tasks (Jaccard / Kuncheva)")
-    lines = []
-    for method in dict.fromkeys(row["method"] for row in found):
-        line: list[Any] = [method]
-        for k in ks:
-            mine = [row for row in found if row["method"] == method and row["k"] == k]
-            means = [np.mean([row[name] for row in mine]) for name in ("jaccard", "kuncheva")]
-            line.append(f"{means[0]:.2f} / {means[1]:.2f}" if mine else None)
-        lines.append(line)
-    print_table(["method", *(f"k = {k}" for k in ks)], lines)
-
-
-def show_times(rows: list[dict[str, Any]]) -> None:
-    """Medians over the tasks of each set: one selection, and all that a cell needed."""
-    cells = [row for row in rows if row["kind"] == "cell" and row["target"] == "f1"]
-    sets = list(dict.fromkeys(row["set"] for row in cells))
-    heading("Seconds, medians: one selection / everything for one k (cross-fitting, refits)")
-    lines = []
-    for method in dict.fromkeys(row["method"] for row in cells):
-        line: list[Any] = [method]
-        for name in sets:
-            mine = [row for row in cells if (row["method"], row["set"]) == (method, name)]
-            one = [row["select_s"] for row in mine]
-            whole = [row["parts_s"] / row["ks_at_once"] + row["refit_s"] for row in mine]
-            line.append(f"{np.median(one):.2f} / {np.median(whole):.1f}" if mine else None)
-        lines.append(line)
-    print_table(["method", *sets], lines)
-    at_once = [name for name in dict.fromkeys(r["method"] for r in cells) if METHODS[name].one_run]
-    print_note(f"One run gives all k for {', '.join(at_once)}.")
-
-
-def show_recovery(rows: list[dict[str, Any]]) -> None:
-    """True columns found on the generated data."""
-    found = [row for row in rows if "recovered" in row]
-    if not found:
-        return
-    ks = sorted({row["k"] for row in found})
-    methods = list(dict.fromkeys(row["method"] for row in found))
-    show_grid(
-        "Generated data: share of the true columns, in percent, mean over the levels of noise",
-        methods,
-        [f"k = {k}" for k in ks],
-        lambda method, i: recovery(found, method, ks[i]),
-    )
-
-
 def show_other_metrics(rows: list[dict[str, Any]], rule: str) -> None:
     """The models made for F1 by other measures; then those made for each measure."""
     for metric in ("average_precision", "prbep", "prec@p/2"):
@@ -244,32 +158,8 @@ def show_other_metrics(rows: list[dict[str, Any]], rule: str) -> None:
             )
 
 
-def show_claims(claims: Sequence[Claim], reference: str) -> None:
-    """Claims and verdicts."""
-    heading(f"Claims, for {reference}")
-    lines = [[claim.text, claim.found, claim.verdict] for claim in claims]
-    print_table(["claim", "found", "verdict"], lines, n_left=3)
-
-
-def show_troubles(rows: list[dict[str, Any]], n_dropped: int) -> None:
-    """Fits that ended at a limit, failures, and cells left out."""
-    fits: dict[str, list[str | None]] = {}
-    for row in rows:
-        if row["kind"] == "cell":
-            fits.setdefault(row["method"], []).append(row["limit"])
-    ended = {name: limits for name, limits in fits.items() if any(limits)}
-    told = "; ".join(f"{name} {tally(limits)}" for name, limits in ended.items())
-    print_note(f"Cells whose selection ended at a limit: {told or 'none'}.")
-    for row in rows:
-        if row["kind"] == "failure":
-            last = row["text"].strip().splitlines()[-1]
-            print_note(f"Failed: {row['method']} on {row['set']} {row['class']}: {last}")
-    if n_dropped:
-        print_note(f"{n_dropped} cells are left out, because a method lacks them.")
-
-
-def show_all(rows: list[dict[str, Any]], reference: str, rule: str) -> list[dict[str, Any]]:
-    """Every table but the claims; the ranks for the figure."""
+def show_scores(rows: list[dict[str, Any]], reference: str, rule: str) -> list[dict[str, Any]]:
+    """Every table of scores; the ranks for the figure."""
     board = make_board(rows, "f1", "f1", rule)
     show_means(board, "F1")
     show_all_features(rows)
@@ -280,10 +170,6 @@ def show_all(rows: list[dict[str, Any]], reference: str, rule: str) -> list[dict
     ranks = [table for ks in choices if ks and (table := rank_table(board, ks)) is not None]
     show_ranks(ranks)
     show_other_metrics(rows, rule)
-    show_stability(rows)
-    show_recovery(rows)
-    show_times(rows)
-    show_troubles(rows, board.n_dropped)
-    outsiders = [name for name in board.methods() if is_outsider(name)]
-    print_note(f"Outsiders: {', '.join(outsiders)}.")
+    if board.n_dropped:
+        print_note(f"{board.n_dropped} cells are left out, because a method lacks them.")
     return ranks
