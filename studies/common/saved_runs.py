@@ -14,6 +14,8 @@ from studies.common.storing import Store
 from studies.common.timing import timed
 
 Task = Callable[[], list[dict]]
+#: What is shown of a key.
+LONGEST = 100
 
 
 def run_saved(
@@ -56,7 +58,7 @@ def run_saved(
     )
     for key, seconds, rows in answers:
         store.append(key, rows, seconds, [])
-        progress.step(cost_of[key], str(json.loads(key)), seconds)
+        progress.step(cost_of[key], str(json.loads(key))[:LONGEST], seconds)
     return [row for key, _ in tasks for row in store.result(key)]
 
 
