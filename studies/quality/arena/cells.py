@@ -6,6 +6,7 @@ import traceback
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from time import process_time
 from typing import Any
 
 import numpy as np
@@ -110,12 +111,14 @@ def cells(task: Task, method: Method, unit: Unit) -> Iterator[dict[str, Any]]:
         if method.has_refit:
             forms["refit"] = refit_candidates
         for form, make in forms.items():
-            begin, candidates = timed(lambda make=make, i=i: make(task, selections, i, parts))
+            seconds, candidates = timed(
+                lambda make=make, i=i: make(task, selections, i, parts), process_time
+            )
             for number, target in enumerate(targets):
-                seconds, row = timed(
-                    lambda c=candidates, target=target: chosen_row(task, c, target)
+                more, row = timed(
+                    lambda c=candidates, target=target: chosen_row(task, c, target), process_time
                 )
-                row |= {"form": form, "target": target, "refit_s": begin + seconds}
+                row |= {"form": form, "target": target, "refit_s": seconds + more}
                 if number:
                     del row["support"]
                 yield about | row | times

@@ -37,7 +37,7 @@ def show_times(rows: list[dict[str, Any]]) -> None:
     """Medians over the tasks of each set: one selection, and all that a cell needed."""
     cells = [row for row in rows if row["kind"] == "cell" and row["target"] == "f1"]
     sets = list(dict.fromkeys(row["set"] for row in cells))
-    heading("Seconds, medians: one selection / everything for one k (cross-fitting, refits)")
+    heading("Seconds of one core, medians: one selection / all for one k (parts, refits)")
     lines = []
     for method in dict.fromkeys(row["method"] for row in cells):
         line: list[Any] = [method]
