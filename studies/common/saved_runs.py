@@ -24,7 +24,7 @@ def run_saved(
     n_jobs: int,
     costs: Sequence[float] | None = None,
     only_stored: bool = False,
-    has_failed: Callable[[list[dict]], bool] = lambda rows: False,
+    is_old: Callable[[list[dict]], bool] = lambda rows: False,
 ) -> list[dict]:
     """Rows of all tasks; those in the state file are not run again.
 
@@ -40,15 +40,13 @@ def run_saved(
         Expected seconds of the tasks, for an estimate of the time left.
     only_stored : bool
         Run nothing: the rows that the state file has.
-    has_failed : callable
-        Whether the rows of a task say that it failed; then it is run again.
+    is_old : callable
+        Whether the rows of a task are not to be taken; then it is run again.
     """
     tasks = [(json.dumps(key), task) for key, task in tasks]
     cost_of = dict(zip((key for key, _ in tasks), costs or [1.0] * len(tasks), strict=True))
     store = Store(state)
-    missing = [
-        (key, task) for key, task in tasks if key not in store or has_failed(store.result(key))
-    ]
+    missing = [(key, task) for key, task in tasks if key not in store or is_old(store.result(key))]
     if only_stored:
         tasks, missing = [(key, task) for key, task in tasks if key in store], []
     log(f"{len(tasks)} tasks, {len(tasks) - len(missing)} of them done before")

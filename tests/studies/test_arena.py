@@ -247,6 +247,8 @@ def test_a_run_goes_on_where_it_was(small_sets, tmp_path, capsys, monkeypatch):
     cli.main([*options, "--stored"])
     assert len(played) == 12
     assert capsys.readouterr().out == text
+    cli.main([*options, "--again", "chi2"])
+    assert [unit.method for unit in played[12:]] == ["chi2", "chi2"]
 
 
 def test_the_order_of_work():

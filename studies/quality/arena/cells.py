@@ -85,9 +85,9 @@ def guarded(
         return [{"kind": "failure", **about, "text": traceback.format_exc(limit=-2)}]
 
 
-def has_failed(rows: list[dict[str, Any]]) -> bool:
-    """Whether a piece of work gave nothing but the reason why."""
-    return any(row["kind"] == "failure" for row in rows)
+def is_out_of_date(rows: list[dict[str, Any]], changed: Sequence[str] = ()) -> bool:
+    """Whether a piece of work failed, or is of a method that has changed."""
+    return any(row["kind"] == "failure" or row["method"] in changed for row in rows)
 
 
 def cells(task: Task, method: Method, unit: Unit) -> Iterator[dict[str, Any]]:

@@ -19,7 +19,7 @@ from studies.common.progress import log
 from studies.common.saved_runs import Task, run_saved
 from studies.common.tables import print_note
 from studies.quality.arena.board import RULES
-from studies.quality.arena.cells import Unit, has_failed, play
+from studies.quality.arena.cells import Unit, is_out_of_date, play
 from studies.quality.arena.claims import all_claims
 from studies.quality.arena.methods import ALL_FEATURES, KS, MAIN_KS, METHODS, TARGET_SETS, TARGETS
 from studies.quality.arena.report import show_scores
@@ -79,10 +79,8 @@ def stability_units(args: argparse.Namespace, name: str, labels: Sequence[int]) 
 
 def cost_of(unit: Unit) -> float:
     """Seconds on one core, roughly."""
-    method, n_fits = (
-        METHODS[unit.method],
-        1 if METHODS[unit.method].tunes_itself else unit.n_parts + 1,
-    )
+    method = METHODS[unit.method]
+    n_fits = 1 if method.tunes_itself else unit.n_parts + 1
     one = method.seconds * n_fits * (1 if method.one_run else len(unit.ks))
     return COSTS.get(unit.name, 1.0 if unit.name == "news20" else SMALL_COST) * (one + 3.0)
 
@@ -95,12 +93,12 @@ def tasks(args: argparse.Namespace) -> list[tuple[Any, Task, float]]:
         units += units_of(args, name, labels)
         if not args.no_stability:
             halves += stability_units(args, name, labels)
-    units.sort(key=stage)
-    found = [(unit.key, partial(play, folder, unit), cost_of(unit)) for unit in units]
-    last = [key_unit for key_unit in units if stage(key_unit) == 2]
-    place = len(found) - len(last)
-    again = [(key_of(unit), partial(resample, folder, unit), cost_of(unit)) for unit in halves]
-    return found[:place] + again + found[place:]
+    staged: list[list[tuple[Any, Task, float]]] = [[], [], []]
+    for unit in units:
+        staged[stage(unit)].append((unit.key, partial(play, folder, unit), cost_of(unit)))
+    for unit in halves:
+        staged[1].append((key_of(unit), partial(resample, folder, unit), cost_of(unit)))
+    return [each for some in staged for each in some]
 
 
 def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
@@ -117,6 +115,9 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--reference", choices=list(METHODS), help="stands for us in the claims")
     parser.add_argument("--better", choices=RULES, default=RULES[0], help="of own model and refit")
     parser.add_argument("--stored", action="store_true", help="tables of the state; run nothing")
+    parser.add_argument(
+        "--again", nargs="+", choices=list(METHODS), default=[], help="run these though stored"
+    )
     add_state_options(parser, "cells")
     parser.add_argument("--figure", type=result_file, help="draw the mean ranks to this PNG file")
     args = parser.parse_args(arguments)
@@ -136,9 +137,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     found = tasks(args)
     costs = [task[2] for task in found]
     work = [task[:2] for task in found]
-    rows = run_saved(
-        work, args.state, args.jobs, costs, only_stored=args.stored, has_failed=has_failed
-    )
+    is_old = partial(is_out_of_date, changed=args.again)
+    rows = run_saved(work, args.state, args.jobs, costs, only_stored=args.stored, is_old=is_old)
     ranks = show_scores(rows, args.reference, args.better)
     show_side_tables(rows)
     claims = all_claims(rows, args.reference, args.better)
