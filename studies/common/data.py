@@ -39,6 +39,8 @@ ORIGINS = {
     "small/dexter.train.svm.gz": NIPS,
     "small/dexter.valid.svm.gz": NIPS,
     "small/dorothea.train.svm.gz": NIPS,
+    "small/dorothea.valid.svm.gz": NIPS,
+    "small/colon_continuous.svm.gz": "Colon (brunaw/regularization-rf @ e8948639)",
     "image/miml_image.npz": "the paper's images (sandgh/mtp_stage1 @ 11a94301)",
     "mil/musk1.npz": "Musk1 (jmarrietar/MILpy @ 79fef5dd)",
     "mil/elephant.npz": "Elephant (jmarrietar/MILpy @ 79fef5dd)",
@@ -51,6 +53,8 @@ FILES = {
     "reuters120": ["text/reuters120.svm.gz"],
     "sector12": ["text/industry_sector12.svm.gz"],
     "dexter": ["small/dexter.train.svm.gz", "small/dexter.valid.svm.gz"],
+    "dorothea": ["small/dorothea.train.svm.gz", "small/dorothea.valid.svm.gz"],
+    "colon": ["small/colon_continuous.svm.gz"],
     "image": ["image/miml_image.npz"],
 }
 N_COLUMNS = {
@@ -59,6 +63,8 @@ N_COLUMNS = {
     "reuters120": 14_034,
     "sector12": 21_489,
     "dexter": 19_999,
+    "dorothea": 100_000,
+    "colon": 2_000,
 }
 
 
@@ -144,6 +150,8 @@ def load(folder: DataFolder, name: str) -> Split:
     reuters120    8,505 + 5,670         14,034    120 classes, most of them rare
     sector12      5,290 + 3,527         21,489    12 classes
     dexter        300 + 300             19,999    -1 and +1
+    dorothea      800 + 350             100,000   -1 and +1
+    colon         37 + 25               2,000     1 and 2
     ============= ===================== ========= ==============================
     """
     if name == "news20_binary":

@@ -19,6 +19,7 @@ STUDIES = (
     "speed.path",
     "speed.reference",
     "speed.reuters",
+    "quality.arena",
     "quality.defaults",
     "quality.mil_cv",
     "quality.mil_defaults",

@@ -55,3 +55,14 @@ def test_tasks_of_an_earlier_run_are_not_done_again(tmp_path, state):
     rows = run_saved(tasks, state, 1)
     assert rows == [{"x": 1}, {"x": 10}, {"x": 2}, {"x": 20}]
     assert calls == ([2, 1, 2] if state is None else [2, 1])
+
+
+def test_old_rows_are_made_again_unless_only_stored_ones_are_wanted(tmp_path):
+    answers = iter(["bad", "good", "never"])
+    tasks = [("a", lambda: [{"x": next(answers)}]), ("b", lambda: [{"x": "other"}])]
+    settings = {"is_old": lambda rows: rows[0]["x"] == "bad", "costs": [2.0, 1.0]}
+    state = tmp_path / "state.jsonl"
+    assert run_saved(tasks[:1], state, 1) == [{"x": "bad"}]
+    assert run_saved(tasks, state, 1, only_stored=True, **settings) == [{"x": "bad"}]
+    assert run_saved(tasks, state, 1, **settings) == [{"x": "good"}, {"x": "other"}]
+    assert run_saved(tasks, state, 1, **settings) == [{"x": "good"}, {"x": "other"}]
