@@ -5,7 +5,7 @@ Run ``python -m studies.quality.overlap --jobs 2``. Generated problems: n from 5
 signal; the rows with the highest noisy signal are positive. ``MeasureSVC`` at its defaults with as
 many features as matter, for every measure, beside a logistic regression on all columns whose
 threshold is the best one for the measure on the training rows. That one fits noise with the columns
-that do not matter; what is in reach without them says another one, on the columns that matter alone.
+that do not matter; what is in reach without them says another one, on those that matter alone.
 Also: how many masters the conic solver had to take over, and what permuted labels give.
 """
 
@@ -147,7 +147,8 @@ def report(rows: list[dict[str, Any]], measures: Sequence[str]) -> None:
     print_table([*head, "fall-backs", "median s"], lines, n_left=1)
     print_note(
         f"Shares of fits: ours that reach {WANTED} of the logistic regression (LR) on all columns, "
-        f"LR on the columns that matter that reach {WANTED} of it, ours that reach {WANTED} of that."
+        f"LR on the columns that matter that reach {WANTED} of it, ours that reach {WANTED} of "
+        "that."
     )
     print_note("The worst cases, our measure by the logistic regression's:")
     worst = sorted(rows, key=ratio)[:N_WORST]
@@ -191,8 +192,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     report_permuted(permuted)
     n_masters, n_fallbacks = (sum(row[k] for row in rows) for k in ("masters", "fall_backs"))
     print_note(
-        f"{args.problems} problems, {len(rows)} fits: {share_reached(rows, 'ours', 'theirs')} reach "
-        f"{WANTED} of the logistic regression on all columns; "
+        f"{args.problems} problems, {len(rows)} fits: {share_reached(rows, 'ours', 'theirs')} "
+        f"reach {WANTED} of the logistic regression on all columns; "
         f"{share_reached(rows, 'on_relevant', 'theirs')} of the logistic regressions on the true "
         f"columns do, and ours reach {WANTED} of those in "
         f"{share_reached(rows, 'ours', 'on_relevant')}; "

@@ -37,7 +37,7 @@ def most_promising(refitter: Refitter, fit: Refit, k: int, **options: float) -> 
     entering = largest(model.promises, k - fit.units.size)
     units = np.sort(np.concatenate([fit.units, entering]))
     beside = columns_of_units(refitter.norm, model.candidates(k))
-    return refitter.refit(units, fit, beside=beside, **options)  # type: ignore[arg-type]
+    return refitter.refit(units, fit, beside=beside, **options)
 
 
 def splice(refitter: Refitter, best: Refit, k: int) -> Refit:

@@ -5,10 +5,10 @@
 with ``c = X^T v``, which at the optimum is w inside. With ``M = (H_AA)^-1`` on the columns A that
 are in:
 
-* unit j leaves:                  J rises by  ``w_j^2 / (2 M_jj)``;
-* column i enters:                J falls by  ``c_i^2 / (2 s_i)``,  ``s_i = H_ii - H_iA M H_Ai``;
-* both, ``r = M H_Ai``:           J falls by  ``(c_i + r_j w_j / M_jj)^2 / (2 (s_i + r_j^2 / M_jj))``
-                                  ``- w_j^2 / (2 M_jj)``.
+* unit j leaves:           J rises by  ``w_j^2 / (2 M_jj)``;
+* column i enters:         J falls by  ``c_i^2 / (2 s_i)``,  ``s_i = H_ii - H_iA M H_Ai``;
+* both, ``r = M H_Ai``:    J falls by  ``(c_i + r_j w_j / M_jj)^2 / (2 (s_i + r_j^2 / M_jj))``
+                           ``- w_j^2 / (2 M_jj)``.
 
 The last line sees what columns have in common: of two that say the same one may leave for nothing.
 """
@@ -71,7 +71,7 @@ class SwapModel:
         hessian = self._refitter.fetched.block(fit.columns).gram(fit.curvatures)
         hessian[np.diag_indices_from(hessian)] += 1.0
         try:
-            inverse = np.linalg.inv(hessian)
+            inverse = np.asarray(np.linalg.inv(hessian), dtype=np.float64)
         except LinAlgError:
             return None
         return inverse if np.all(np.isfinite(inverse)) else None
