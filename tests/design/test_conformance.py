@@ -159,7 +159,7 @@ def check_against_twin(design, twin):
         assert result.dtype == np.float64
         assert result.shape == (m,)
         assert_allclose(result, twin.T @ v, **close)
-    V = rng.standard_normal((n, 5))
+    V, d = rng.standard_normal((n, 5)), np.where(rng.random(n) < 0.6, rng.random(n), 0.0)
     every = np.arange(m)
     for idx in (every, every[:0], every[3:4], every[-1:], every[[1, 4, 5, m - 1]],
                 rng.permutation(m), every[[7, m - 1, 2]]):  # fmt: skip
@@ -178,6 +178,11 @@ def check_against_twin(design, twin):
         assert longer.n_columns == idx.size + 2
         assert_allclose(longer.correlate(V), np.hstack([twin[:, idx], twin[:, :2]]).T @ V, **close)
         assert block.n_columns == idx.size
+        assert_allclose(block.gram(d), twin[:, idx].T @ (d[:, None] * twin[:, idx]), **close)
+        places = rng.permutation(idx.size)[: (idx.size + 1) // 2]
+        part = block.take(places)
+        assert part.n_columns == places.size
+        assert_allclose(part.correlate(V), twin[:, idx[places]].T @ V, **close)
     assert_allclose(design.filled(3.0).correlate(V), 3.0 * V.sum(axis=0)[None], **close)
 
 
@@ -188,6 +193,17 @@ def test_sums_of_squares_and_largest_entries(name, tmp_path):
     assert design.sum_of_squares() == pytest.approx(np.sum(X**2) + 100 * N_SAMPLES)
     assert design.max_abs() == 10.0
     assert as_design(inputs()[name](X, tmp_path)).max_abs() == X.max()
+
+
+@pytest.mark.usefixtures("block_size")
+@pytest.mark.parametrize("name", [n for n in inputs() if not n.startswith("split")])
+def test_norms_of_columns(name, tmp_path):
+    X = (truth() > 0).astype(np.float64) if "bool" in name else truth()
+    given = inputs()[name](X, tmp_path)
+    found = as_design(given, constant=-10.0).column_norms()
+    assert found.dtype == np.float64
+    assert_allclose(found, [*np.linalg.norm(X, axis=0), 10.0 * np.sqrt(N_SAMPLES)], rtol=1e-12)
+    assert_array_equal(as_design(given).column_norms(), found[:-1])
 
 
 @pytest.mark.parametrize("form", [np.array, sp.csr_array, sp.csc_matrix])

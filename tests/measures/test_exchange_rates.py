@@ -127,10 +127,100 @@ def test_where_a_miss_costs_nothing_the_rate_is_infinite():
     assert alarms_only.rate_at(3, 2, 5, 9) == np.inf
 
 
-@pytest.mark.parametrize("name", ["precision@recall>=0.8", "recall@precision>=0.8"])
-def test_floors_have_no_rate(name):
-    y = np.array([1.0, -1.0, 1.0, -1.0])
-    assert get_measure(name).exchange_rate(y, y) is None
+#: Labels in the order of falling scores, a measure, and the hits and the alarms between the ends of
+#: the window: where there is one hit fewer than at the best threshold, and where there is one more.
+FLOORS_BY_HAND = [
+    # The best threshold is below ++-+, the ends are below ++ and ++-+--+.
+    ("++-+--+-", "precision@recall>=0.75", 2, 3),
+    # The best one is below the last hit, where the window ends.
+    ("++-+--+-", "precision@recall>=1", 1, 2),
+    # Below ++; the ends are below + and ++-+.
+    ("++-+--+-", "recall@precision>=0.9", 2, 1),
+    # Below ++-+, whose precision is 0.75.
+    ("++-+--+-", "recall@precision>=0.7", 2, 3),
+    # No alarm about the threshold counts as one.
+    ("++++----", "precision@recall>=0.5", 2, 1),
+    # Twenty positives: the window is three of them, 15 %, to either side.
+    ("+" * 10 + "-" + "+-" * 10 + "-" * 9, "precision@recall>=0.75", 6, 6),
+]
+
+
+@pytest.mark.parametrize(("signs", "name", "hits", "alarms"), FLOORS_BY_HAND)
+def test_rates_of_floors_by_hand(signs, name, hits, alarms):
+    y = np.array([1.0 if sign == "+" else -1.0 for sign in signs])
+    scores = np.arange(y.size, 0.0, -1.0)
+    assert get_measure(name).exchange_rate(y, scores) == pytest.approx(hits / alarms)
+
+
+FLOORS = ["precision@recall>=0.3", "precision@recall>=0.9", "recall@precision>=0.6"]
+
+
+def slope_by_search(name, y, scores):
+    """Every threshold in turn, from none above it to all; what the best one trades."""
+    kind, floor = name.split("@")[0], float(name.partition(">=")[2])
+    P, tables = np.sum(y > 0), []
+    for threshold in (np.inf, *np.unique(scores)[::-1]):
+        above = scores >= threshold
+        tables.append((np.sum(above & (y > 0)), np.sum(above & (y < 0))))
+    precisions = [a / (a + b) if a + b else 0.0 for a, b in tables]
+    recalls = [a / P for a, _ in tables]
+    judged, floored = (precisions, recalls) if kind == "precision" else (recalls, precisions)
+    values = [rate if other >= floor else 0.0 for rate, other in zip(judged, floored, strict=True)]
+    values = values if max(values) > 0.0 else precisions
+    hits, _ = tables[values.index(max(values))]
+    reach = max(1.0, 0.15 * P)
+    end = next(table for table in tables if table[0] >= min(hits + reach, P))
+    begin = next(table for table in tables if table[0] >= max(hits - reach, 0.0))
+    if begin == end:
+        begin = [table for table in tables if table[0] < end[0]][-1]
+    return (end[0] - begin[0]) / max(1, end[1] - begin[1])
+
+
+@pytest.mark.parametrize("decimals", [0, 1, 6])
+@pytest.mark.parametrize("name", [*FLOORS, "recall@precision>=0.99"])
+def test_rates_of_floors_by_search(name, decimals):
+    """Among few distinct scores, and where no threshold reaches the floor, too."""
+    rng = np.random.default_rng(decimals)
+    for share in (0.1, 0.4):
+        for _ in range(6):
+            y = np.where(rng.random(60) < share, 1.0, -1.0)
+            y[:2] = 1.0, -1.0
+            scores = (0.7 * y + rng.normal(size=60)).round(decimals)
+            expected = slope_by_search(name, y, scores)
+            assert get_measure(name).exchange_rate(y, scores) == pytest.approx(expected)
+            assert expected > 0.0
+
+
+@pytest.mark.parametrize("name", ["precision@recall>=0.6", FLOORS[0], FLOORS[2]])
+def test_rates_of_floors_are_ratios_of_densities(name):
+    """Of two normal classes, whose ratio at a score s is ``P / N exp(2 s)``."""
+    rng = np.random.default_rng(0)
+    y = np.repeat([1.0, -1.0], [4000, 40000])
+    scores = y + rng.normal(size=y.size)
+    measure = get_measure(name)
+    threshold = measure.threshold(y, scores)
+    expected = 0.1 * np.exp(2.0 * threshold)
+    assert measure.exchange_rate(y, scores) == pytest.approx(expected, rel=0.25)
+
+
+def test_a_floor_beyond_reach_is_judged_where_it_is_nearest():
+    """The precision is highest with four above: three of them are hits."""
+    y = np.array([-1.0, 1.0, 1.0, 1.0, -1.0, -1.0, -1.0, 1.0])
+    scores = np.arange(8.0, 0.0, -1.0)
+    measure = get_measure("recall@precision>=0.9")
+    assert measure.least_loss(y, scores) == 1.0
+    # From -++ to the end there are two hits and three alarms more.
+    assert measure.exchange_rate(y, scores) == pytest.approx(2 / 3)
+
+
+def test_tied_scores_trade_all_at_once():
+    """60 hits and 10 alarms above one threshold, and 40 and 890 more below it."""
+    y = np.repeat([1.0, 1.0, -1.0, -1.0], [60, 40, 10, 890])
+    scores = np.repeat([1.0, 0.0, 1.0, 0.0], [60, 40, 10, 890])
+    for name in ("precision@recall>=0.8", "recall@precision>=0.8", "precision@recall>=0.5"):
+        assert get_measure(name).exchange_rate(y, scores) == pytest.approx(40 / 890)
+    same = np.zeros(1000)
+    assert get_measure("precision@recall>=0.8").exchange_rate(y, same) == pytest.approx(1 / 9)
 
 
 def test_rankings_have_no_rate():

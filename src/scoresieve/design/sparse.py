@@ -60,8 +60,8 @@ class SparseColumns(Columns):
         out = np.empty((self.n_columns, self.n_columns))
         for column in full:
             entries = slice(*self._block.indptr[column : column + 2])
-            values = np.zeros(self._block.shape[0])
-            values[self._block.indices[entries]] = self._block.data[entries]
+            rows, values = self._block.indices[entries], self._block.data[entries]
+            values = np.bincount(rows, weights=values, minlength=self._block.shape[0])
             out[column] = out[:, column] = self._transposed @ (d * values)
         if others.size:
             out[np.ix_(others, others)] = self._gram_of_others(d)
@@ -72,13 +72,13 @@ class SparseColumns(Columns):
         n_numbers = block.shape[0] * block.shape[1]
         if n_numbers <= BLOCK_NUMBERS and block.nnz > DENSE_SHARE * n_numbers:
             return weighted_gram(block.T.toarray(), d)
-        weighted = sp.csc_array((block.data * d[block.indices], block.indices, block.indptr))
-        weighted.resize(block.shape)
+        entries = block.data * d[block.indices]
+        weighted = _matrix(entries, block.indices, block.indptr, "csc", block.shape)
         return np.asarray((weighted.T @ by_rows).toarray())
 
     @cached_property
     def _full_columns(self) -> IntArray:
-        """Places of the columns that have no zeros."""
+        """Places of the columns with as many entries as rows: those without zeros."""
         return np.flatnonzero(np.diff(self._block.indptr) == self._block.shape[0])
 
     @cached_property
@@ -160,7 +160,7 @@ class SparseDesign(Design):
         return squared_sum(self._lines.data)
 
     def column_norms(self) -> FloatArray:
-        """``sqrt(sum_i x_ij^2)``, of numbers divided by the largest one."""
+        """``sqrt(sum_i x_ij^2)`` over the stored entries, divided by the largest one."""
         largest = self.max_abs() or 1.0
         total = np.zeros(self.n_columns)
         for lines, data, indices, indptr in self._pieces(max(BLOCK_NUMBERS, self.n_columns)):

@@ -23,6 +23,7 @@ from scoresieve.measures.contingency import (
     OrderedClasses,
     SearchedMeasure,
     as_name,
+    class_sizes,
     predicted_labels,
 )
 from scoresieve.measures.decomposable import PricedErrors
@@ -64,8 +65,8 @@ class FloorMeasure(ContingencyMeasure):
         The loss itself jumps there. A threshold is best for costs at which the two balance, and so
         this is the price of a hinge whose own threshold lies there.
         """
-        tables, n_positive = all_tables(y, scores), int(np.count_nonzero(y > 0))
-        losses = self.table_loss(tables.a, tables.b, n_positive, y.size - n_positive)
+        tables, (n_positive, n_negative) = all_tables(y, scores), class_sizes(y)
+        losses = self.table_loss(tables.a, tables.b, n_positive, n_negative)
         best = int(np.argmin(losses))
         if losses[best] >= 1.0:
             # No threshold reaches the floor: where it is nearest.
@@ -73,6 +74,8 @@ class FloorMeasure(ContingencyMeasure):
         reach = max(1.0, WINDOW * n_positive)
         ends = np.clip(tables.a[best] + np.array([-reach, reach]), 0.0, n_positive)
         low, high = np.searchsorted(tables.a, ends)
+        # Many tied scores may jump over the whole window.
+        low = min(low, high - 1)
         alarms = tables.b[high] - tables.b[low]
         return float((tables.a[high] - tables.a[low]) / max(1.0, alarms))
 

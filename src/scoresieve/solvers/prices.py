@@ -75,9 +75,11 @@ def unseen_scores(problem: Problem, limits: Limits) -> Unseen:
     """What squared hinges with as many units as the budget say about rows they have not seen."""
     risk, k = problem.risk, min(problem.norm.budget, MOST_UNITS)
     refitter, has_units = squared_hinge(problem, replace(limits, tol=COARSE_TOL)), False
+    hinge = refitter.problem.risk
+    assert isinstance(hinge, LossRisk)
     labels, scores = [], []
     for kept, held_out in held_out_parts(risk.y):
-        part = refitter.with_risk(without_rows(refitter.problem.risk, kept))
+        part = refitter.with_risk(without_rows(hinge, kept))
         start = most_promising(part, start_at_constant(part), k)
         fit, _ = exchange_many(part, start, k, part.n_refits + FEW_REFITS)
         has_units |= not part.is_empty(fit)

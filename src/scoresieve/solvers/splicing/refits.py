@@ -141,7 +141,7 @@ class Refitter:
             fit = newton_fit(block, risk, problem.C, start, tol=tol, give_up_at=give_up_at)
             if fit is not None:
                 gap = fit.left / fit.value if fit.value > 0.0 else 0.0
-                curvatures = problem.C * risk.curvatures(fit.scores)
+                curvatures = curvatures_of(problem, fit.scores, fit.v)
                 slopes = Slopes(risk.slopes(fit.scores))
                 status = Status.CONVERGED if gap <= tol else Status.CALLBACK
                 return Refit(
@@ -158,8 +158,9 @@ class Refitter:
         side = ended.dual_side()
         side = side._replace(point=heavy_cuts(side.point))
         w = ended.working.scattered(ended.best.w)
+        curvatures = curvatures_of(problem, ended.best.scores, side.v)
         return Refit(
-            *(units, columns, w, tracker.primal, tracker.gap, side.v, np.abs(side.v)),
+            *(units, columns, w, tracker.primal, tracker.gap, side.v, curvatures),
             *(side.point, ended.status, max(1, len(tracker.history))),
         )
 
@@ -171,9 +172,9 @@ class Refitter:
         if isinstance(risk, LossRisk):
             v = risk.vector(risk.slopes(scores), C)
         nothing = np.zeros(0, dtype=np.int64)
-        primal = C * risk.value(scores)
+        primal, curvatures = C * risk.value(scores), curvatures_of(self.problem, scores, v)
         return Refit(
-            *(units, nothing, np.zeros(0), primal, 0.0, v, np.abs(v), risk.no_dual_point()),
+            *(units, nothing, np.zeros(0), primal, 0.0, v, curvatures, risk.no_dual_point()),
             Status.CONVERGED,
         )
 
@@ -190,6 +191,14 @@ class Refitter:
     def is_empty(self, fit: Refit) -> bool:
         """Whether no unit has a weight."""
         return not np.any(fit.w[self.norm.always.size :])
+
+
+def curvatures_of(problem: Problem, scores: FloatArray, v: FloatArray) -> FloatArray:
+    """``C c_i l''_i`` of a smooth loss, and ``|v_i|`` where the risk has kinks."""
+    risk = problem.risk
+    if isinstance(risk, LossRisk) and risk.is_smooth:
+        return problem.C * risk.curvatures(scores)
+    return np.abs(v)
 
 
 def run_engine(problem: Problem, tracker: Tracker, warm: WarmStart) -> Ended:

@@ -1,0 +1,126 @@
+"""Columns that are kept: the same block whatever was asked for before, and not too many."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from numpy.testing import assert_array_equal
+
+from scoresieve.design import as_design
+from scoresieve.solvers.splicing import fetched
+from scoresieve.solvers.splicing.fetched import FetchedColumns
+
+N_SAMPLES, N_COLUMNS = 12, 30
+FORMS = {"dense": np.asarray, "csr": sp.csr_array, "csc": sp.csc_array}
+forms = pytest.mark.parametrize("form", FORMS.values(), ids=FORMS)
+
+
+class Noted:
+    """A design that keeps the numbers of the columns it was asked for."""
+
+    def __init__(self, design):
+        self._design, self.asked = design, []
+        self.n_samples, self.n_columns = design.n_samples, design.n_columns
+
+    def columns(self, idx):
+        self.asked.append(idx.tolist())
+        return self._design.columns(idx)
+
+
+def made(form=np.asarray, constant=0.0):
+    """The columns that are kept, the design that they come from, and a dense twin."""
+    rng = np.random.default_rng(0)
+    X = np.where(rng.random((N_SAMPLES, N_COLUMNS)) < 0.5, rng.normal(size=(1, N_COLUMNS)), 0.0)
+    design = Noted(as_design(form(X), constant=constant))
+    twin = np.column_stack([X, np.full(N_SAMPLES, constant)])[:, : design.n_columns]
+    return FetchedColumns(design), design, twin
+
+
+def dense(block):
+    return block.correlate(np.eye(N_SAMPLES)).T
+
+
+def check(kept, twin, columns, beside=None):
+    beside = None if beside is None else np.array(beside)
+    found = dense(kept.block(np.array(columns, dtype=np.int64), beside))
+    assert_array_equal(found, twin[:, columns])
+
+
+@forms
+@pytest.mark.parametrize("constant", [0.0, 2.5], ids=["", "constant"])
+@pytest.mark.parametrize("most", [1, 4, 9, 100])
+def test_the_block_is_that_of_the_design_whatever_was_asked_for_before(
+    monkeypatch, form, constant, most
+):
+    monkeypatch.setattr(fetched, "FEW_COLUMNS", most)
+    monkeypatch.setattr(fetched, "MOST_NUMBERS", 0)
+    kept, design, twin = made(form, constant)
+    rng = np.random.default_rng(1)
+    for _ in range(25):
+        columns = rng.permutation(design.n_columns)[: rng.integers(0, 9)]
+        beside = (
+            rng.permutation(design.n_columns)[: rng.integers(0, 6)] if rng.random() < 0.6 else None
+        )
+        check(kept, twin, columns, beside)
+        check(kept, twin, np.sort(columns))
+
+
+def test_what_is_here_is_not_fetched_again():
+    kept, design, twin = made()
+    design.asked.clear()
+    check(kept, twin, [4, 2], beside=[7, 4, 11])
+    check(kept, twin, [11, 2, 7], beside=[20, 21])
+    assert design.asked == [[2, 4, 7, 11]]
+    check(kept, twin, [7, 9], beside=[2, 20])
+    assert design.asked == [[2, 4, 7, 11], [9, 20]]
+
+
+@pytest.mark.parametrize(
+    ("columns", "beside", "fetched_anew"),
+    [
+        ([6, 7], [8], [6, 7, 8]),
+        # With those beside them it would be too many, the needed ones counted twice.
+        ([6, 7, 8], [9, 10], [6, 7, 8]),
+        # What is needed is fetched however much it is.
+        ([6, 7, 8, 9, 10, 11, 12], [13], [6, 7, 8, 9, 10, 11, 12]),
+    ],
+)
+def test_too_many_make_room_for_those_that_are_needed(monkeypatch, columns, beside, fetched_anew):
+    monkeypatch.setattr(fetched, "FEW_COLUMNS", 6)
+    monkeypatch.setattr(fetched, "MOST_NUMBERS", 0)
+    kept, design, twin = made()
+    check(kept, twin, [0, 1, 2, 3, 4])
+    design.asked.clear()
+    check(kept, twin, columns, beside)
+    assert design.asked == [fetched_anew]
+    check(kept, twin, columns)
+    assert design.asked == [fetched_anew]
+    check(kept, twin, [0])
+    assert len(design.asked) == 2
+
+
+@pytest.mark.parametrize(("most_numbers", "most"), [(0, 5), (N_SAMPLES * 4, 5), (N_SAMPLES * 8, 8)])
+def test_no_more_than_the_limit_is_kept(monkeypatch, most_numbers, most):
+    """So many numbers with their zeros, or a few columns however long they are."""
+    monkeypatch.setattr(fetched, "FEW_COLUMNS", 5)
+    monkeypatch.setattr(fetched, "MOST_NUMBERS", most_numbers)
+    kept, _, twin = made()
+    rng, sizes = np.random.default_rng(2), []
+    for _ in range(60):
+        check(
+            kept,
+            twin,
+            rng.permutation(N_COLUMNS)[: rng.integers(1, 4)],
+            rng.permutation(N_COLUMNS)[:2],
+        )
+        sizes.append(kept._block.n_columns)
+        assert kept._columns.size == np.unique(kept._columns).size == sizes[-1]
+    assert max(sizes) == most
+
+
+def test_no_columns():
+    kept, design, _ = made()
+    assert kept.block(np.zeros(0, dtype=np.int64)).n_columns == 0
+    assert kept.block(np.zeros(0, dtype=np.int64), np.array([3])).n_columns == 0
+    assert design.asked == [[]]
