@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -11,20 +10,22 @@ from numpy.testing import assert_array_equal
 
 from scoresieve import solve
 from scoresieve.measures import Contingency, get_measure
-from scoresieve.risks import PartialRisk
 from scoresieve.solvers import prices
-from scoresieve.solvers.hard_budget.search import fit_hard, solve_hard_budget
+from scoresieve.solvers.hard_budget.search import solve_hard_budget
 from scoresieve.solvers.limits import Deadline, Limits
 from scoresieve.solvers.prices import (
-    PriceSearch,
     balance,
     held_out_parts,
+    squared_hinge,
+    unseen_scores,
     with_lower_price,
     with_own_price,
     within_reason,
+    without_rows,
 )
-from scoresieve.solvers.problem import FIRST_PRICE, PriceIs, make_problem
-from scoresieve.solvers.solve import fit_relaxed, solve_problem
+from scoresieve.solvers.problem import PriceIs, make_problem
+from scoresieve.solvers.solve import solve_problem
+from scoresieve.solvers.splicing.splice import exchange_many
 from tests.helpers import solve_path
 
 LIMITS = Limits(0.05, 500)
@@ -43,28 +44,10 @@ def open_problem(X, y, measure="f1", **changes):
     return make_problem(X, y, **{"measure": measure, "budget": 2, "C": 3.0, **INTERCEPT, **changes})
 
 
-class Noted:
-    """A fit that keeps the problems it was asked for and the weights it found."""
-
-    def __init__(self, fit=fit_relaxed):
-        self._fit, self.problems, self.weights, self.limits = fit, [], [], []
-
-    def __call__(self, problem, limits, warm):
-        w, start = self._fit(problem, limits, warm)
-        self.problems.append(problem)
-        self.weights.append(w)
-        self.limits.append(limits)
-        return w, start
-
-
-def unseen_scores(problem, fit, last=3):
-    """Labels and scores of the rows that the last models were not fitted on."""
-    labels, scores = [], []
-    for each, w in zip(fit.problems[-last:], fit.weights[-last:], strict=True):
-        out = np.setdiff1d(np.arange(each.risk.y.size), each.risk._rows)
-        labels.append(each.risk.y[out])
-        scores.append(problem.design.scores(w, np.arange(w.size))[out])
-    return np.concatenate(labels), np.concatenate(scores)
+def by_hand(problem):
+    """Labels and scores of rows by the models that ``with_own_price`` looks at."""
+    seen = unseen_scores(problem, LIMITS)
+    return seen.y, seen.scores
 
 
 class TestParts:
@@ -97,11 +80,9 @@ class TestParts:
 class TestSearch:
     def test_the_price_is_the_rate_of_scores_that_no_fit_has_seen(self):
         X, y = overlapping()
-        problem, fit = open_problem(X, y), Noted()
-        found = PriceSearch(problem, LIMITS, fit).priced(problem)
-        assert len(fit.problems) == 3
-        assert all(isinstance(each.risk, PartialRisk) for each in fit.problems)
-        labels, scores = unseen_scores(problem, fit)
+        problem = open_problem(X, y)
+        found = with_own_price(problem, LIMITS)
+        labels, scores = by_hand(problem)
         assert labels.size == y.size
         # By hand: the largest F of all thresholds, and F / (2 - F).
         F = max(
@@ -113,22 +94,36 @@ class TestSearch:
         assert problem.price_is is PriceIs.OPEN
         assert found.price_is is PriceIs.FOUND
         assert solve_problem(problem, LIMITS).price == found.risk.price
+        assert solve_hard_budget(problem, LIMITS).price == found.risk.price
 
-    def test_fits_are_coarse_and_quiet(self):
-        """No callback, no search for a smallest C, and one deadline for all."""
+    def test_rows_that_are_held_out_have_no_say_in_their_scores(self):
+        """Other labels and features of a part change nothing of the model that scores it."""
         X, y = overlapping()
-        problem, fit = open_problem(X, y), Noted()
-        limits = Limits(1e-3, 500, 60.0, callback=lambda row: True)
-        PriceSearch(problem, limits, fit).priced(problem)
-        for each in fit.limits:
-            assert each.callback is None
-            assert not each.find_smallest_C
-            assert each.tol == prices.COARSE_TOL
-            assert each.deadline is fit.limits[0].deadline is not None
-        given = replace(limits, deadline=Deadline(5.0), tol=0.3)
-        PriceSearch(problem, given, fit).priced(problem)
-        assert fit.limits[-1].deadline is given.deadline
-        assert fit.limits[-1].tol == 0.3
+        (kept, out), *_ = held_out_parts(y)
+        refitter = squared_hinge(open_problem(X, y), LIMITS)
+        changed, flipped = X.copy(), y.copy()
+        changed[out], flipped[out] = 7.0, -flipped[out]
+        other = squared_hinge(open_problem(changed, flipped), LIMITS)
+        fits = [
+            each.with_risk(without_rows(each.problem.risk, kept)).refit(np.array([0, 1]))
+            for each in (refitter, other)
+        ]
+        assert_array_equal(fits[0].w, fits[1].w)
+        assert not np.any(fits[0].v[out])
+
+    def test_models_have_as_many_features_as_the_budget(self, monkeypatch):
+        X, y = overlapping()
+        seen = []
+
+        def noted(refitter, best, k, end):
+            fit, model = exchange_many(refitter, best, k, end)
+            seen.append(fit.units.size)
+            return fit, model
+
+        monkeypatch.setattr(prices, "exchange_many", noted)
+        with_own_price(open_problem(X, y, budget=1), LIMITS)
+        with_own_price(open_problem(X, y, budget=3), LIMITS)
+        assert seen == [1, 1, 1, 3, 3, 3]
 
     @pytest.mark.parametrize("measure", ["f1", "mcc", "precision@recall>=0.6"])
     def test_it_is_the_same_every_time(self, measure):
@@ -156,15 +151,6 @@ class TestSearch:
         expected = solve(X, y, measure="f1", budget=2, C=3.0, **INTERCEPT).price
         assert found == pytest.approx(expected, rel=0.2)
 
-    def test_hard_budgets_look_at_models_with_k_features(self):
-        X, y = overlapping()
-        problem, fit = open_problem(X, y, budget=1), Noted(fit_hard)
-        found = PriceSearch(problem, LIMITS, fit).priced(problem)
-        assert all(np.count_nonzero(w[:-1]) <= 1 for w in fit.weights)
-        labels, scores = unseen_scores(problem, fit)
-        assert found.risk.price == problem.risk.kind.exchange_rate(labels, scores)
-        assert solve_hard_budget(problem, LIMITS).price == found.risk.price
-
     def test_each_budget_of_a_path_has_its_own(self):
         X, y = overlapping()
         arguments = {"measure": "f1", "C": 3.0, **INTERCEPT}
@@ -176,25 +162,10 @@ class TestSearch:
 
 
 class TestEmptyModels:
-    def test_the_first_price_falls_until_models_have_features(self):
-        """At C that is too small for the first price, but not for lower ones."""
-        X, y = overlapping()
-        problem, fit = open_problem(X, y, C=1e-3), Noted()
-        PriceSearch(problem, LIMITS, fit).priced(problem)
-        tried = [each.risk.inner.price for each in fit.problems]
-        assert tried[:3] == [FIRST_PRICE] * 3
-        lowest = balance(y)
-        assert all(price >= lowest for price in tried)
-        ladder = tried[::3]
-        for high, low in pairwise(ladder):
-            assert low == max(high / prices.EMPTY_STEP, lowest)
-
     def test_columns_of_zeros_end_at_the_balance(self):
         y = np.repeat([1.0, -1.0], [10, 90])
-        problem, fit = open_problem(np.zeros((100, 3)), y), Noted()
-        found = PriceSearch(problem, LIMITS, fit).priced(problem)
-        assert fit.problems[-1].risk.inner.price == balance(y)
-        assert found.risk.price == within_reason(found.risk.price, y)
+        found = with_own_price(open_problem(np.zeros((100, 3)), y), LIMITS)
+        assert found.risk.price == balance(y)
 
     def test_a_found_price_is_halved_down_to_the_balance_and_a_given_one_stays(self):
         X, y = overlapping()
@@ -210,6 +181,21 @@ class TestEmptyModels:
         assert seen[:-1] == [0.9 * 0.5**step for step in range(len(seen) - 1)]
         losses = make_problem(X, y, loss="hinge", budget=2, C=1.0)
         assert with_lower_price(replace(losses, price_is=PriceIs.FOUND)) is None
+
+    def test_a_price_that_the_measure_fixes_falls_where_the_model_would_be_empty(self):
+        """Ten positives that one column hints at: with the price 1 "no" for all has less risk."""
+        rng = np.random.default_rng(3)
+        y = np.repeat([1.0, -1.0], [10, 190])
+        X = rng.normal(size=(200, 4))
+        X[:10, 2] += 0.6
+        arguments = {"measure": "accuracy", "budget": 1, "C": 0.1, **INTERCEPT}
+        for solve_one in (solve_problem, solve_hard_budget):
+            limits = replace(LIMITS, find_smallest_C=False)
+            at_1 = solve_one(make_problem(X, y, price=1.0, **arguments), limits)
+            auto = solve_one(make_problem(X, y, **arguments), limits)
+            assert not at_1.support.size
+            assert auto.support.size
+            assert balance(y) <= auto.price < 1.0
 
     @pytest.mark.parametrize("measure", ["f1", "jaccard", "prbep", "rec@2p", "balanced_accuracy"])
     def test_overlapping_classes_have_features_where_the_papers_bound_has_none(self, measure):
@@ -229,49 +215,26 @@ class TestEmptyModels:
 
 class TestFloors:
     @pytest.mark.parametrize("name", ["precision@recall>=0.6", "recall@precision>=0.6"])
-    def test_the_price_lies_where_the_rate_passes_the_floor(self, name):
+    def test_the_price_is_what_the_threshold_trades_there(self, name):
         X, y = overlapping()
-        problem, fit = open_problem(X, y, name), Noted()
-        found = PriceSearch(problem, LIMITS, fit).priced(problem)
-        reached = {}
-        for at in range(0, len(fit.problems), 3):
-            part = Noted()
-            part.problems, part.weights = fit.problems[at : at + 3], fit.weights[at : at + 3]
-            labels, scores = unseen_scores(problem, part)
-            alarms = scores > 0
-            hits = np.count_nonzero(alarms & (labels > 0))
-            price = part.problems[0].risk.inner.price
-            out_of = np.sum(labels > 0) if name.startswith("precision") else np.sum(alarms)
-            reached[price] = hits / out_of
-        assert FIRST_PRICE in reached
-        steps = np.log(np.array(sorted(reached)) / FIRST_PRICE) / np.log(prices.LADDER_RATIO)
-        assert steps == pytest.approx(np.arange(len(steps)) + round(steps[0]))
-        # The last two prices have the floor between them, and the price is between the two.
-        before, after = list(reached)[-2:]
-        assert (reached[before] < 0.6) != (reached[after] < 0.6)
-        assert min(before, after) <= found.risk.price <= max(before, after)
+        problem = open_problem(X, y, name)
+        labels, scores = by_hand(problem)
+        rate = problem.risk.kind.exchange_rate(labels, scores)
+        assert with_own_price(problem, LIMITS).risk.price == within_reason(rate, y)
 
-    def test_the_ladder_ends_where_no_score_is_above_0(self):
-        """A precision that is never reached: the last price at which there are alarms."""
-        X, y = overlapping(60)
-        problem, tried = open_problem(X, y, "recall@precision>=0.9"), []
-
-        def fit(problem, limits, warm):
-            tried.append(problem.risk.inner.price)
-            w = np.zeros(problem.design.n_columns)
-            w[4], w[-1] = 1e-3, 1.0 if tried[-1] < 10.0 else -1.0
-            return w, None
-
-        found = PriceSearch(problem, LIMITS, fit).priced(problem)
-        assert found.risk.price == pytest.approx(FIRST_PRICE * prices.LADDER_RATIO**2)
-        assert max(tried) == pytest.approx(FIRST_PRICE * prices.LADDER_RATIO**3)
+    def test_more_recall_wants_a_lower_price(self):
+        X, y = overlapping()
+        low, high = (
+            with_own_price(open_problem(X, y, f"precision@recall>={floor}"), LIMITS).risk.price
+            for floor in (0.3, 0.9)
+        )
+        assert high < low
 
     def test_out_of_time_takes_what_is_there(self):
         X, y = overlapping(60)
         problem = open_problem(X, y, "precision@recall>=0.6")
         late = replace(LIMITS, deadline=Deadline(1e-9))
-        found = PriceSearch(problem, late, Noted()).priced(problem)
-        assert found.price_is is PriceIs.FOUND
+        assert with_own_price(problem, late).price_is is PriceIs.FOUND
 
 
 class TestGiven:
@@ -279,10 +242,9 @@ class TestGiven:
     @pytest.mark.parametrize("measure", ["f1", "accuracy", "prbep", "recall@precision>=0.6"])
     def test_a_number_sets_it(self, measure, price):
         X, y = overlapping(100)
-        problem, fit = open_problem(X, y, measure, price=price), Noted()
+        problem = open_problem(X, y, measure, price=price)
         assert problem.price_is is PriceIs.GIVEN
-        assert with_own_price(problem, LIMITS, fit) == (problem, None)
-        assert not fit.problems
+        assert with_own_price(problem, LIMITS) is problem
         for solve_one in (solve_problem, solve_hard_budget):
             assert solve_one(problem, LIMITS).price == price
 
@@ -293,7 +255,8 @@ class TestGiven:
     def test_measures_that_know_theirs_need_no_search(self, measure, price):
         X, y = overlapping(100)
         problem = open_problem(X, y, measure)
-        assert problem.price_is is PriceIs.GIVEN
+        ranks = measure == "roc_auc"
+        assert problem.price_is is (PriceIs.GIVEN if ranks else PriceIs.FIXED)
         assert problem.risk.price == price
         balanced = open_problem(X, y, "balanced_accuracy")
         assert balanced.risk.price == balance(y)

@@ -240,8 +240,11 @@ def run_at_own_price(
     while True:
         tracker = Tracker(limits, at_price.risk.no_dual_point())
         ended = engine_for(at_price, solver)(at_price, tracker, warm)
-        cheaper = None if ended.working.n_selected(ended.best.w) else with_lower_price(at_price)
+        cheaper = with_lower_price(at_price)
         if cheaper is None or tracker.deadline.is_over:
+            return tracker, ended
+        w, _ = drop_small_weights(ended.working, ended.best.w, tracker)
+        if ended.working.n_selected(w):
             return tracker, ended
         at_price = cheaper
 
