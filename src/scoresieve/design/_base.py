@@ -72,6 +72,10 @@ class Design(ABC):
         """``X[:, idx]`` as a block in float64."""
 
     @abstractmethod
+    def rows(self, idx: IntArray) -> Design:
+        """``X[idx]``, copied: for a small share of the rows."""
+
+    @abstractmethod
     def scores(self, w: FloatArray, idx: IntArray) -> FloatArray:
         """``X[:, idx] w``, of shape (n_samples,), for w of shape (len(idx),)."""
 

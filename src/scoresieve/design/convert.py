@@ -97,6 +97,10 @@ class ConstantDesign(Design):
             block = self._design.columns(before).append(block)
         return block.append(self._design.columns(after)) if after.size else block
 
+    def rows(self, idx: IntArray) -> ConstantDesign:
+        """The rows with the constant column."""
+        return ConstantDesign(self._design.rows(idx), self._constant)
+
     def scores(self, w: FloatArray, idx: IntArray) -> FloatArray:
         """``X[:, idx] w``."""
         before, after = self._around_constant(idx)

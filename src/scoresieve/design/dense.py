@@ -95,6 +95,10 @@ class DenseDesign(Design):
                 out[part] = self._X.T[idx[part]]
         return DenseColumns(out)
 
+    def rows(self, idx: IntArray) -> DenseDesign:
+        """``X[idx]``."""
+        return DenseDesign(self._X[np.asarray(idx, dtype=np.int64)])
+
     def scores(self, w: FloatArray, idx: IntArray) -> FloatArray:
         """``X[:, idx] w``, by blocks: the columns are never all copied."""
         w, idx = np.asarray(w, dtype=np.float64), np.asarray(idx, dtype=np.int64)

@@ -140,6 +140,10 @@ class SparseDesign(Design):
         block = self._lines[:, np.asarray(idx, dtype=np.int64)]
         return SparseColumns(block.tocsc().astype(np.float64, copy=False))
 
+    def rows(self, idx: IntArray) -> SparseDesign:
+        """``X[idx]``."""
+        return SparseDesign(self._lines[np.asarray(idx, dtype=np.int64)])
+
     def scores(self, w: FloatArray, idx: IntArray) -> FloatArray:
         """``X[:, idx] w``: for CSR one pass over the entries with a w that is zero elsewhere."""
         w, idx = np.asarray(w, dtype=np.float64), np.asarray(idx, dtype=np.int64)

@@ -36,12 +36,16 @@ from scoresieve.solvers.splicing.splice import (
 
 #: Parts that the rows are cut into; a part is held out of the fit whose scores it gets.
 N_PARTS = 3
-#: With at least so many positives one held-out part tells enough.
+#: With at least so many positives one held-out part tells enough, and so do the most promising
+#: units, without exchanges: on news20.binary the price is 0.62 / 0.65 / 0.68 with them, and
+#: 0.62 / 0.67 / 0.70 after a search, for 10 / 50 / 250 units.
 MANY_POSITIVES = 300
+#: More of them than this are not looked at, nor their share of the negatives.
+MOST_POSITIVES = 900
 #: Most units of the model: with more of them it works about where it worked before.
 MOST_UNITS = 100
 #: A coarse search is enough to see where a model works.
-COARSE_TOL, FEW_REFITS = 0.1, 4
+COARSE_TOL, FEW_REFITS = 0.1, 2
 
 
 def with_own_price(problem: Problem, limits: Limits) -> Problem:
@@ -73,17 +77,20 @@ class Unseen(NamedTuple):
 
 def unseen_scores(problem: Problem, limits: Limits) -> Unseen:
     """What squared hinges with as many units as the budget say about rows they have not seen."""
-    risk, k = problem.risk, min(problem.norm.budget, MOST_UNITS)
     refitter, has_units = squared_hinge(problem, replace(limits, tol=COARSE_TOL)), False
-    hinge = refitter.problem.risk
+    rows = enough_rows(problem.risk.y)
+    if rows.size < problem.risk.y.size:
+        refitter = refitter.of_rows(rows)
+    hinge, k = refitter.problem.risk, min(problem.norm.budget, MOST_UNITS)
     assert isinstance(hinge, LossRisk)
-    labels, scores = [], []
-    for kept, held_out in held_out_parts(risk.y):
+    labels, scores, parts = [], [], held_out_parts(hinge.y)
+    for kept, held_out in parts:
         part = refitter.with_risk(without_rows(hinge, kept))
-        start = most_promising(part, start_at_constant(part), k)
-        fit, _ = exchange_many(part, start, k, part.n_refits + FEW_REFITS)
+        fit = most_promising(part, start_at_constant(part), k)
+        if len(parts) > 1:
+            fit, _ = exchange_many(part, fit, k, part.n_refits + FEW_REFITS)
         has_units |= not part.is_empty(fit)
-        labels.append(risk.y[held_out])
+        labels.append(hinge.y[held_out])
         scores.append(part.scores(fit)[held_out])
     return Unseen(np.concatenate(labels), np.concatenate(scores), has_units)
 
@@ -121,6 +128,13 @@ def with_lower_price(problem: Problem) -> Problem | None:
     if risk.price <= balance(risk.y):
         return None
     return replace(problem, risk=risk.with_price(max(0.5 * risk.price, balance(risk.y))))
+
+
+def enough_rows(y: FloatArray) -> IntArray:
+    """All rows, or each so many-th one of both classes where positives are more than needed."""
+    classes = np.flatnonzero(y > 0), np.flatnonzero(y <= 0)
+    step = -(-classes[0].size // MOST_POSITIVES)
+    return np.sort(np.concatenate([members[::step] for members in classes]))
 
 
 def held_out_parts(y: FloatArray) -> list[tuple[IntArray | None, IntArray]]:

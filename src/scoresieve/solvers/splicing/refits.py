@@ -184,6 +184,18 @@ class Refitter:
         other.fetched, other.column_norms = self.fetched, self.column_norms
         return other
 
+    def of_rows(self, rows: IntArray) -> Refitter:
+        """Refits of some of the rows alone; for the risk of a loss."""
+        risk = self.problem.risk
+        assert isinstance(risk, LossRisk)
+        weights = None if risk.weights is None else risk.weights[rows]
+        part = replace(
+            self.problem,
+            design=self.problem.design.rows(rows),
+            risk=LossRisk(risk.loss, risk.y[rows], weights),
+        )
+        return Refitter(part, self.limits)
+
     def scores(self, fit: Refit) -> FloatArray:
         """``X w``."""
         return self.fetched.block(fit.columns).scores(fit.w)

@@ -55,7 +55,8 @@ def splice(refitter: Refitter, best: Refit, k: int) -> Refit:
         if better is None:
             break
         best = better
-        model = None if refitter.time_is_over else SwapModel(refitter, best)
+        is_over = refitter.time_is_over or refitter.n_refits >= end
+        model = None if is_over else SwapModel(refitter, best)
     return best
 
 
@@ -69,20 +70,20 @@ def exchange_many(
     end : float
         Refits of the refitter after which it ends.
     """
-    n_swapped = max(1, k // 2)
-    model = SwapModel(refitter, best)
+    n_swapped, model = max(1, k // 2), None
     while n_swapped >= 1:
         if refitter.time_is_over or refitter.n_refits >= end:
             return best, None
+        model = model or SwapModel(refitter, best)
         units, n_swapped = model.exchange(k, n_swapped)
         if n_swapped == 0:
             break
         trial = _tried(refitter, best, units, model, k)
         if trial is not None:
-            best, model = trial, SwapModel(refitter, trial)
+            best, model = trial, None
         else:
             n_swapped //= 2
-    return best, model
+    return best, model or SwapModel(refitter, best)
 
 
 def _one_for_one(

@@ -25,6 +25,8 @@ from scoresieve.solvers.splicing.refits import Refit, Refitter, columns_of_units
 
 #: Candidates to enter that a pair is looked for among: as many times the units inside, and more.
 CANDIDATES_PER_UNIT, MORE_CANDIDATES = 2, 20
+#: The square of a larger number may overflow.
+HUGE = 1e150
 
 
 class Swap(NamedTuple):
@@ -57,7 +59,11 @@ class SwapModel:
     def _promises(self) -> FloatArray:
         """``|c_j| / sqrt(1 + kappa ||x_j||^2)``, kappa the mean curvature."""
         mean = float(np.sqrt(np.mean(self._fit.curvatures)))
-        scaled = self._correlations / np.hypot(1.0, mean * self._refitter.column_norms)
+        scale = mean * self._refitter.column_norms
+        # np.hypot does the same for numbers of any size, but takes six times as long.
+        is_huge = scale.max(initial=0.0) > HUGE
+        scale = np.hypot(1.0, scale) if is_huge else np.sqrt(1.0 + scale * scale)
+        scaled = self._correlations / scale
         promise = self._norm.units.norms(scaled)
         promise = promise.copy() if not promise.flags.owndata else promise
         promise[self._fit.units] = 0.0
