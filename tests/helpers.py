@@ -2,13 +2,44 @@
 
 from __future__ import annotations
 
+import json
+import os
+from functools import lru_cache
+from pathlib import Path
 from typing import Any
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.datasets import load_svmlight_file
+from sklearn.preprocessing import normalize
 
 from scoresieve import SolveResult
 from scoresieve.solvers.limits import Limits
 from scoresieve.solvers.path import check_budgets, solve_budgets
 from scoresieve.solvers.problem import make_problem
 from scoresieve.solvers.solve import default_tol
+
+REFERENCE = Path(__file__).parent / "reference"
+
+
+def stored_optima(name: str, data: str) -> list[dict[str, Any]]:
+    """Entries of a file of reference optima for one data set."""
+    found = json.loads((REFERENCE / f"{name}.json").read_text())
+    return [entry for entry in found if entry["data"] == data]
+
+
+@lru_cache
+def load_reference(name: str) -> tuple[Any, Any]:
+    """X with rows of unit length and y; skips where the data are not at hand."""
+    if name == "tiny":
+        labels = np.load(REFERENCE / "tiny.train.labels.npy")
+        return sp.load_npz(REFERENCE / "tiny.train.npz"), labels
+    if "SCORESIEVE_DATA" not in os.environ:
+        pytest.skip("set SCORESIEVE_DATA to the folder of real data")
+    path = Path(os.environ["SCORESIEVE_DATA"]) / "small" / f"{name}.train.svm.gz"
+    X, y = load_svmlight_file(str(path))
+    return normalize(X), y
 
 
 def solve_path(

@@ -2,18 +2,11 @@
 
 from __future__ import annotations
 
-import json
-import os
-from functools import lru_cache
-from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
-import scipy.sparse as sp
 from sklearn.base import clone
-from sklearn.datasets import load_svmlight_file
-from sklearn.preprocessing import normalize
 
 from scoresieve.baselines import (
     FGM,
@@ -26,8 +19,7 @@ from scoresieve.baselines import (
     SquaredL1SVM,
     SVMPerf,
 )
-
-REFERENCE = Path(__file__).resolve().parents[1] / "reference"
+from tests.helpers import load_reference, stored_optima
 
 #: Settings with which each rival converges on the data below.
 RIVALS = [
@@ -61,25 +53,4 @@ def three_classes():
 @pytest.fixture(scope="session")
 def reference():
     """``reference.entries(name, data)`` are stored optima, ``reference.load(data)`` is X and y."""
-    return SimpleNamespace(entries=stored_optima, load=load)
-
-
-def stored_optima(name, data):
-    """Entries of a file of reference optima for one data set."""
-    found = json.loads((REFERENCE / f"{name}.json").read_text())
-    return [entry for entry in found if entry["data"] == data]
-
-
-@lru_cache
-def load(name):
-    """X with rows of unit length and y; skips where the data are not at hand."""
-    if name == "tiny":
-        return (
-            sp.load_npz(REFERENCE / "tiny.train.npz"),
-            np.load(REFERENCE / "tiny.train.labels.npy"),
-        )
-    if "SCORESIEVE_DATA" not in os.environ:
-        pytest.skip("set SCORESIEVE_DATA to the folder of real data")
-    path = Path(os.environ["SCORESIEVE_DATA"]) / "small" / f"{name}.train.svm.gz"
-    X, y = load_svmlight_file(str(path))
-    return normalize(X), y
+    return SimpleNamespace(entries=stored_optima, load=load_reference)

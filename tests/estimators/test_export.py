@@ -22,7 +22,7 @@ MEASURES = ["f1", "prec@10", "rec@p", "prbep", "roc_auc", "accuracy"]
 @pytest.mark.parametrize("pos_label", ["yes", "no"])
 def test_two_classes(binary, measure, pos_label):
     X, y = binary
-    model = MeasureSVC(measure, budget=4, C=2.0, pos_label=pos_label).fit(X, y)
+    model = MeasureSVC(measure, budget=4, C=2.0, tol=0.2, pos_label=pos_label).fit(X, y)
     exported = model.to_linear_svc()
     assert type(exported) is LinearSVC
     for data in (X, sp.csr_matrix(X), X.astype(np.float32)):
@@ -37,7 +37,7 @@ def test_two_classes(binary, measure, pos_label):
 
 def test_several_classes(three_classes):
     X, y = three_classes
-    model = MeasureSVC("f1", budget=2, C=3.0).fit(X, y)
+    model = MeasureSVC("f1", price=0.5, budget=2, C=3.0).fit(X, y)
     exported = model.to_linear_svc()
     assert type(exported) is LinearSVC
     assert_array_equal(exported.decision_function(X), model.decision_function(X))
@@ -65,7 +65,7 @@ def test_indicator_matrices(indicators, make):
 def test_it_is_as_good_as_fitted(indicators, three_classes):
     """It has the public attributes that a fit sets, and can be fitted anew."""
     for X, y in (indicators, three_classes):
-        exported = MeasureSVC("f1", budget=2, C=3.0).fit(X, y).to_linear_svc()
+        exported = MeasureSVC("f1", price=0.5, budget=2, C=3.0).fit(X, y).to_linear_svc()
         fitted = clone(exported).fit(X, y)
         assert set(vars(exported)) == set(vars(fitted))
         for name in ("classes_", "n_features_in_"):
@@ -75,7 +75,7 @@ def test_it_is_as_good_as_fitted(indicators, three_classes):
 
 def test_weights_are_a_dense_copy(binary):
     X, y = binary
-    model = MeasureSVC(budget=4).fit(X, y)
+    model = MeasureSVC(price=0.5, budget=4).fit(X, y)
     expected = model.predict(X)
     exported = model.sparsify().to_linear_svc()
     assert_array_equal(exported.coef_, model.coef_.toarray())
@@ -89,7 +89,7 @@ def test_names_of_features(binary):
     pd = pytest.importorskip("pandas")
     X, y = binary
     X = pd.DataFrame(X, columns=[f"x{j}" for j in range(20)])
-    model = MeasureSVC(budget=4).fit(X, y)
+    model = MeasureSVC(price=0.5, budget=4).fit(X, y)
     exported = model.to_linear_svc()
     assert_array_equal(exported.feature_names_in_, X.columns)
     assert_array_equal(exported.predict(X), model.predict(X))
@@ -138,7 +138,7 @@ def test_onnx_of_two_classes(binary, labels, pos_label):
 def test_onnx_of_several_classes(three_classes):
     X, y = three_classes
     X = X.astype(np.float32)
-    model = MeasureSVC("f1", budget=2, C=3.0).fit(X, y).sparsify()
+    model = MeasureSVC("f1", price=0.5, budget=2, C=3.0).fit(X, y).sparsify()
     assert_array_equal(onnx_outputs(model.to_linear_svc(), X)[0], model.predict(X))
 
 

@@ -17,6 +17,11 @@ from scoresieve import MeasureSVC, budget_path
 FORMS = [np.asarray, sp.csr_matrix, sp.csc_array]
 
 
+@pytest.fixture(scope="module")
+def fitted(binary):
+    return MeasureSVC(budget=3).fit(*binary)
+
+
 def with_entry(X, value):
     X = X.copy()
     X[3, 5] = value
@@ -33,14 +38,13 @@ def with_entry(X, value):
         (1e200, "X is too large .*1e\\+200.*MaxAbsScaler"),
     ],
 )
-def test_entries_of_X(binary, form, value, message):
+def test_entries_of_X(binary, fitted, form, value, message):
     X, y = binary
     with pytest.raises(ValueError, match=message):
         MeasureSVC().fit(form(with_entry(X, value)), y)
-    model = MeasureSVC(budget=3).fit(X, y)
     if not np.isfinite(value):
         with pytest.raises(ValueError, match=message):
-            model.predict(form(with_entry(X, value)))
+            fitted.predict(form(with_entry(X, value)))
 
 
 @pytest.mark.parametrize(
@@ -105,20 +109,19 @@ def test_a_failed_fit_leaves_the_fitted_model_as_it_was(binary):
 
 
 @pytest.mark.parametrize("method", ["predict", "decision_function", "transform"])
-def test_before_the_fit_and_with_other_columns(binary, method):
-    X, y = binary
+def test_before_the_fit_and_with_other_columns(binary, fitted, method):
+    X, _ = binary
     with pytest.raises(NotFittedError):
         getattr(MeasureSVC(), method)(X)
-    model = MeasureSVC(budget=3).fit(X, y)
     with pytest.raises(ValueError, match=r"19 features.*20"):
-        getattr(model, method)(X[:, :19])
+        getattr(fitted, method)(X[:, :19])
 
 
 @pytest.mark.parametrize("form", FORMS)
 def test_constant_duplicate_and_empty_columns(binary, form):
     X, y = binary
     extended = form(np.column_stack([X, np.ones(80), X[:, 0], np.zeros(80)]))
-    model = MeasureSVC(n_features_to_select=3, C=10.0).fit(extended, y)
+    model = MeasureSVC(n_features_to_select=3, C=10.0, price=0.5).fit(extended, y)
     assert model.n_features_selected_ <= 3
     assert 22 not in model.support_
     assert model.certify(extended, y).gap == pytest.approx(model.gap_[0], abs=1e-9)
@@ -136,12 +139,12 @@ def test_nothing_to_learn_from(binary):
         assert model.transform(np.ones((80, 4))).shape == (80, 0)
 
 
-def test_a_read_only_memory_map(binary, tmp_path):
+def test_a_read_only_memory_map(binary, fitted, tmp_path):
     X, y = binary
     np.save(tmp_path / "X.npy", X)
     mapped = np.load(tmp_path / "X.npy", mmap_mode="r")
     model = MeasureSVC(budget=3).fit(mapped, y)
-    assert_array_equal(model.coef_, MeasureSVC(budget=3).fit(X, y).coef_)
+    assert_array_equal(model.coef_, fitted.coef_)
     assert_array_equal(model.predict(mapped), model.predict(X))
 
 
@@ -165,8 +168,8 @@ def test_input_is_never_changed(binary):
     for form in FORMS:
         data = form(X.copy())
         before = data.copy()
-        MeasureSVC(n_features_to_select=3).fit(data, y).predict(data)
-        assert np.all(np.asarray((data - before).sum()) == 0.0)
+        MeasureSVC(n_features_to_select=3, tol=0.1).fit(data, y).predict(data)
+        assert abs(data - before).max() == 0.0
 
 
 def test_one_row_of_a_class_and_two_rows_in_all():

@@ -92,7 +92,7 @@ def test_stop_by_callback(binary):
 def test_every_class_is_a_task(three_classes):
     X, y = three_classes
     record = Recorder()
-    model = MeasureSVC(budget=3).set_callbacks(record).fit(X, y)
+    model = MeasureSVC(budget=3, price=0.5).set_callbacks(record).fit(X, y)
     for name, n_iter in zip(("class 3", "class 5", "class 8"), model.n_iter_, strict=True):
         rounds = [path for path in record.paths("end") if len(path) == 3 and path[1] == name]
         assert len(rounds) == n_iter
@@ -122,20 +122,22 @@ def test_an_error_tears_down_and_leaves_no_trace(binary):
 def test_clones_and_pickles_keep_their_callbacks(binary):
     X, y = binary
     record = Recorder()
-    clone(MeasureSVC().set_callbacks(record)).fit(X, y)
+    plain = MeasureSVC(price=0.5)
+    clone(clone(plain).set_callbacks(record)).fit(X, y)
     assert record.calls
-    copy = pickle.loads(pickle.dumps(MeasureSVC().set_callbacks(Recorder())))
+    copy = pickle.loads(pickle.dumps(clone(plain).set_callbacks(Recorder())))
     copy.fit(X, y)
     n_calls = len(record.calls)
-    clone(MeasureSVC()).fit(X, y)
+    clone(plain).fit(X, y)
     assert len(record.calls) == n_calls
 
 
 def test_processes_report_to_the_bar(three_classes):
     pytest.importorskip("rich")
     X, y = three_classes
-    model = MeasureSVC(budget=3, n_jobs=2).set_callbacks(callbacks.ProgressBar())
-    assert np.array_equal(model.fit(X, y).coef_, MeasureSVC(budget=3).fit(X, y).coef_)
+    plain = {"budget": 3, "price": 0.5}
+    model = MeasureSVC(n_jobs=2, **plain).set_callbacks(callbacks.ProgressBar())
+    assert np.array_equal(model.fit(X, y).coef_, MeasureSVC(**plain).fit(X, y).coef_)
 
 
 def test_progress_bar(binary, capsys):
@@ -152,7 +154,7 @@ def test_a_search_hands_its_callbacks_down(binary):
     X, y = binary
     record = Recorder()
     record.max_propagation_depth = 1
-    search = GridSearchCV(MeasureSVC(), {"C": [1.0, 10.0]}, cv=2).set_callbacks(record)
+    search = GridSearchCV(MeasureSVC(price=0.5), {"C": [1.0, 10.0]}, cv=2).set_callbacks(record)
     search.fit(X, y)
     fits = {path for path in record.paths("end") if path[-1].startswith("class ")}
     assert fits
@@ -161,8 +163,8 @@ def test_a_search_hands_its_callbacks_down(binary):
 def test_tasks_of_a_cross_validation(binary):
     X, y = binary
     record = Recorder()
-    model = MeasureSVCCV(budgets=[2, 4], Cs=[1.0, 10.0], cv=2).set_callbacks(record)
-    plain = MeasureSVCCV(budgets=[2, 4], Cs=[1.0, 10.0], cv=2).fit(X, y)
-    assert np.array_equal(model.fit(X, y).coef_, plain.coef_)
+    plain = MeasureSVCCV(budgets=[2, 4], Cs=[1.0, 10.0], cv=2, price=0.5)
+    model = clone(plain).set_callbacks(record)
+    assert np.array_equal(model.fit(X, y).coef_, plain.fit(X, y).coef_)
     titles = [f"split {number}, C={C}" for number in (0, 1) for C in (1, 10)]
     assert record.paths("end") == [("fit", title) for title in [*titles, "refit"]] + [("fit",)]

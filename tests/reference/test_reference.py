@@ -6,45 +6,26 @@ and ``primal >= lower (1 - 1e-6)``. SVM^perf's solution is an upper bound only.
 
 from __future__ import annotations
 
-import json
 import os
-from functools import lru_cache
-from pathlib import Path
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from sklearn.datasets import load_svmlight_file
-from sklearn.preprocessing import normalize
 
 from scoresieve import solve
+from tests.helpers import load_reference, stored_optima
 
-HERE = Path(__file__).parent
 GAP = 0.01
 #: What the two-layer algorithm solves within a second or two.
 QUICK_FOR_TWO_LAYER = {("f1", 50, 0.0864), ("accuracy", 10, 0.4), ("prbep", 10, 0.864)}
-
-
-def entries(name, data):
-    return [e for e in json.loads((HERE / f"{name}.json").read_text()) if e["data"] == data]
 
 
 def label(entry):
     return f"{entry['data']}-{entry['measure']}-B{entry.get('budget', 'all')}-C{entry['C']:g}"
 
 
-@lru_cache
-def load(name):
-    """X with rows of unit length and y; skips where the data are not at hand."""
-    if name == "tiny":
-        return sp.load_npz(HERE / "tiny.train.npz"), np.load(HERE / "tiny.train.labels.npy")
-    path = Path(os.environ["SCORESIEVE_DATA"]) / "small" / f"{name}.train.svm.gz"
-    X, y = load_svmlight_file(str(path))
-    return normalize(X), y
-
-
 def check(entry, solver="bundle"):
-    X, y = load(entry["data"])
+    X, y = load_reference(entry["data"])
     upper = entry.get("upper", entry["primal"])
     lower = entry.get("lower", 0.0)
     result = solve(
@@ -80,28 +61,28 @@ def needs_data(entry):
 
 
 def test_tiny_is_as_described():
-    X, y = load("tiny")
+    X, y = load_reference("tiny")
     assert X.shape == (600, 1000)
     assert np.sum(y > 0) == 72
     assert sp.linalg.norm(X, axis=1) == pytest.approx(np.ones(600))
 
 
-@by_label(entries("svmperf", "tiny"))
+@by_label(stored_optima("svmperf", "tiny"))
 def test_svmperf_on_tiny(entry):
     check(entry)
 
 
-@by_label(entries("authors", "tiny"))
+@by_label(stored_optima("authors", "tiny"))
 def test_authors_program_on_tiny(entry):
     check(entry)
 
 
-@by_label([e for e in entries("authors", "tiny") if is_quick(e)])
+@by_label([e for e in stored_optima("authors", "tiny") if is_quick(e)])
 def test_two_layer_against_the_authors_program(entry):
     check(entry, solver="two_layer")
 
 
-@by_label([e for e in entries("svmperf", "tiny") if e["C"] == 0.3])
+@by_label([e for e in stored_optima("svmperf", "tiny") if e["C"] == 0.3])
 def test_two_layer_against_svmperf(entry):
     check(entry, solver="two_layer")
 
@@ -111,7 +92,7 @@ def test_two_layer_against_svmperf(entry):
 @by_label(
     [
         e
-        for e in entries("authors", "tiny")
+        for e in stored_optima("authors", "tiny")
         if not is_quick(e) and (e["measure"], e["budget"]) != ("f1", 50)
     ]
 )
@@ -119,22 +100,22 @@ def test_two_layer_against_the_authors_program_slowly(entry):
     check(entry, solver="two_layer")
 
 
-@pytest.mark.parametrize("entry", [needs_data(e) for e in entries("svmperf", "dexter")])
+@pytest.mark.parametrize("entry", [needs_data(e) for e in stored_optima("svmperf", "dexter")])
 def test_svmperf_on_dexter(entry):
     check(entry)
 
 
-@pytest.mark.parametrize("entry", [needs_data(e) for e in entries("authors", "dexter")])
+@pytest.mark.parametrize("entry", [needs_data(e) for e in stored_optima("authors", "dexter")])
 def test_authors_program_on_dexter(entry):
     check(entry)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("entry", [needs_data(e) for e in entries("svmperf", "dorothea")])
+@pytest.mark.parametrize("entry", [needs_data(e) for e in stored_optima("svmperf", "dorothea")])
 def test_svmperf_on_dorothea(entry):
     check(entry)
 
 
-@pytest.mark.parametrize("entry", [needs_data(e) for e in entries("authors", "dorothea")])
+@pytest.mark.parametrize("entry", [needs_data(e) for e in stored_optima("authors", "dorothea")])
 def test_authors_program_on_dorothea(entry):
     check(entry)

@@ -109,10 +109,10 @@ excluded_features, feature_groups, pos_label, multi_class_support, solver, tol, 
     --------
     >>> import numpy as np
     >>> from scoresieve import MeasureSVCCV
-    >>> X = np.random.default_rng(0).normal(size=(200, 20))
+    >>> X = np.random.default_rng(0).normal(size=(80, 8))
     >>> y = np.where(X[:, 3] + X[:, 7] > 1.0, "rare", "common")
     >>> model = MeasureSVCCV(
-    ...     "f1", n_features_to_select=[1, 2, 4], Cs=[1.0, 10.0], cv=3, pos_label="rare"
+    ...     "f1", n_features_to_select=[1, 2, 4], Cs=[10.0], cv=3, pos_label="rare"
     ... ).fit(X, y)
     >>> model.get_support(indices=True)
     array([3, 7])
