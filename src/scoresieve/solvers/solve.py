@@ -214,12 +214,18 @@ def run_and_finish(
     warm: WarmStart | None = None,
 ) -> tuple[SolveResult, Ended]:
     """The result, and the engine that has run, for what goes on from there."""
+    limits = replace(limits, deadline=limits.deadline or Deadline(limits.max_time))
+    priced: Problem | None = problem
     with one_blas_thread():
-        tracker, ended = run_at_own_price(problem, limits, solver=solver, warm=warm)
-        problem = ended.problem
-        with tracker.clock.part("sparsify"):
-            w, primal = drop_small_weights(ended.working, ended.best.w, tracker)
-        result = finish(problem, tracker, ended.working.scattered(w), primal, ended.status)
+        while priced is not None:
+            tracker, ended = run_at_own_price(priced, limits, solver=solver, warm=warm)
+            with tracker.clock.part("sparsify"):
+                w, primal = drop_small_weights(ended.working, ended.best.w, tracker)
+            # Where none of the weights matters, all of them are dropped.
+            is_empty = not ended.working.n_selected(w)
+            is_last = not is_empty or tracker.deadline.is_over
+            priced, warm = None if is_last else with_lower_price(ended.problem), at_any_price(warm)
+        result = finish(ended.problem, tracker, ended.working.scattered(w), primal, ended.status)
     return result, ended
 
 
@@ -243,7 +249,12 @@ def run_at_own_price(
         cheaper = None if ended.working.n_selected(ended.best.w) else with_lower_price(at_price)
         if cheaper is None or tracker.deadline.is_over:
             return tracker, ended
-        at_price = cheaper
+        at_price, warm = cheaper, at_any_price(warm)
+
+
+def at_any_price(warm: WarmStart | None) -> WarmStart | None:
+    """The start without what was computed of its labellings, which have another price now."""
+    return None if warm is None else replace(warm, memory=None)
 
 
 def finish(
