@@ -250,6 +250,8 @@ def test_each_argument_is_checked_once(model, three_classes, checks, hard):
     X, y = fit_args(model, three_classes)
     columns = {"always_features": [0], "excluded_features": [11], "feature_groups": [[2, 3]]}
     model = clone(model).set_params(n_features_to_select=2 if hard else None, **columns)
+    if isinstance(model, MeasureSVC):
+        model.set_params(price=0.5)
     model.fit(X, y, sample_weight=np.ones(90))
     is_regressor = isinstance(model, BudgetRegressor)
     n_problems = 1 if is_regressor else 3
@@ -260,6 +262,6 @@ def test_each_argument_is_checked_once(model, three_classes, checks, hard):
         expected["check_row_weights"] = n_problems
     of_columns = {name: checks.pop(name) for name in _COLUMN_CHECKS}
     assert checks == expected
-    # The refits of a hard budget make norms of their own, of columns that no user gave.
+    # Refits, for a hard budget or a price, have norms of columns that no user gave.
     if not hard:
         assert of_columns == {"check_columns": 3, "check_disjoint": 1, "check_groups": 1}

@@ -62,6 +62,22 @@ def test_every_budget_is_certified_for_every_measure_and_column_set(
         assert_array_equal(result.support, np.flatnonzero(result.w))
 
 
+@pytest.mark.parametrize(("seed", "C"), [(0, 0.03), (2, 0.01), (10, 0.1)])
+def test_a_price_that_falls_on_the_way_is_certified(certified, seed, C):
+    """What was computed of the cuts at the price of a larger budget does not serve at another."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(200, 8))
+    y = np.where(0.6 * X.sum(axis=1) + 1.5 * rng.normal(size=200) > 2.5, 1.0, -1.0)
+    arguments = {"measure": "accuracy", "C": C, "intercept_scaling": 1.0}
+    budgets = [8, 4, 2, 1]
+    path = solve_path(X, y, budgets, **arguments)
+    assert path[0].price == 1.0 > min(result.price for result in path)
+    for budget, result in zip(budgets, path, strict=True):
+        check = certified(X, y, result, budget=budget, **arguments)
+        assert check.primal == pytest.approx(result.primal, rel=1e-9)
+        assert check.dual == pytest.approx(result.dual, rel=1e-9)
+
+
 @pytest.mark.parametrize("loss", ["hinge", "logistic", "squared", "epsilon_insensitive"])
 def test_every_budget_is_certified_for_losses_and_column_sets(data, certified, loss, columns):
     X, y = data(0)

@@ -11,10 +11,12 @@ from sklearn.svm import LinearSVC
 from scoresieve import Status, certify, solve
 from scoresieve.design import as_design
 from scoresieve.measures import get_measure
-from scoresieve.solvers.hard_budget.search import choose_units
+from scoresieve.solvers.hard_budget.search import solve_hard_budget
 from scoresieve.solvers.limits import Limits
 from scoresieve.solvers.problem import make_problem
 from scoresieve.solvers.solve import solve_problem
+from scoresieve.solvers.splicing.refits import Refitter
+from scoresieve.solvers.splicing.splice import splice
 
 TOL = 1e-3
 MEASURES = ["accuracy", "balanced_accuracy", "roc_auc"]
@@ -190,14 +192,45 @@ def test_hard_budget_with_weights(weighted, measure):
     bests = []
     for part in ({"X": X, "y": y, "sample_weight": c}, {"X": X[rows], "y": y[rows]}):
         problem, limits = make_problem(**part, **settings), Limits(TOL, 1000)
-        relaxed = solve_problem(problem, limits)
-        best = choose_units(problem, limits, [np.array([7, 8, 9])])
-        assert np.count_nonzero(best.w) <= 3
-        assert best.primal >= relaxed.dual
+        refitter = Refitter(problem, limits)
+        bad = refitter.refit(np.array([7, 8, 9]))
+        best = splice(refitter, bad, 3)
+        assert best.units.size <= 3
+        assert best.primal < bad.primal
+        assert best.primal >= solve_problem(problem, limits).dual
         bests.append(best)
-    assert np.any(bests[0].units < 7)
+    assert np.any(bests[0].units < 2)
     assert_array_equal(bests[0].units, bests[1].units)
     assert bests[0].primal == pytest.approx(bests[1].primal, rel=2 * TOL)
+
+
+@each
+def test_a_whole_hard_budget_with_weights(weighted, measure):
+    """The same units and price, whatever way the rows are repeated."""
+    X, y, c, rows = weighted(9)
+    settings = {"measure": measure, "budget": 2, "C": 0.5, "intercept_scaling": 1.0}
+    one, two = (
+        solve_hard_budget(make_problem(**part, **settings), Limits(TOL, 1000))
+        for part in ({"X": X, "y": y, "sample_weight": c}, {"X": X[rows], "y": y[rows]})
+    )
+    assert one.support.size
+    assert_array_equal(one.support, two.support)
+    assert one.primal == pytest.approx(two.primal, rel=2 * TOL)
+    assert one.price == pytest.approx(two.price)
+
+
+def test_prices_fall_as_they_do_for_repeated_rows():
+    """Down to the balance of the weights."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 4))
+    y = np.where(X[:, 0] + 2.0 * rng.normal(size=300) > 2.0, 1.0, -1.0)
+    c = np.where(y > 0, 1, rng.integers(2, 5, size=300))
+    rows = np.repeat(np.arange(300), c)
+    arguments = {"measure": "accuracy", "budget": 2, "C": 0.01, "intercept_scaling": 1.0}
+    one = solve(X, y, sample_weight=c, **arguments)
+    two = solve(X[rows], y[rows], **arguments)
+    assert one.price == two.price < 1.0
+    assert_array_equal(one.support, two.support)
 
 
 @each

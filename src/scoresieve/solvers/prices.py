@@ -125,9 +125,10 @@ def with_lower_price(problem: Problem) -> Problem | None:
     risk = problem.risk
     if not problem.price_is.may_fall or not isinstance(risk, MeasureRisk):
         return None
-    if risk.price <= balance(risk.y):
+    lowest = balance(risk.y, risk.weights)
+    if risk.price <= lowest:
         return None
-    return replace(problem, risk=risk.with_price(max(0.5 * risk.price, balance(risk.y))))
+    return replace(problem, risk=risk.with_price(max(0.5 * risk.price, lowest)))
 
 
 def enough_rows(y: FloatArray) -> IntArray:
@@ -160,7 +161,7 @@ def within_reason(rate: float, y: FloatArray) -> float:
     return float(np.clip(rate, 1e-3 * min(1.0, balance(y)), 1e3 * max(1.0, balance(y))))
 
 
-def balance(y: FloatArray) -> float:
-    """``P / N``."""
-    n_positive = np.count_nonzero(y > 0)
-    return n_positive / (y.size - n_positive)
+def balance(y: FloatArray, weights: FloatArray | None = None) -> float:
+    """``P / N``, by the weights of the rows if there are any."""
+    counts = np.ones(y.size) if weights is None else weights
+    return float(np.sum(counts[y > 0]) / np.sum(counts[y <= 0]))

@@ -216,10 +216,9 @@ def run_and_finish(
     """The result, and the engine that has run, for what goes on from there."""
     with one_blas_thread():
         tracker, ended = run_at_own_price(problem, limits, solver=solver, warm=warm)
-        problem = ended.problem
         with tracker.clock.part("sparsify"):
             w, primal = drop_small_weights(ended.working, ended.best.w, tracker)
-        result = finish(problem, tracker, ended.working.scattered(w), primal, ended.status)
+        result = finish(ended.problem, tracker, ended.working.scattered(w), primal, ended.status)
     return result, ended
 
 
@@ -243,10 +242,16 @@ def run_at_own_price(
         cheaper = with_lower_price(at_price)
         if cheaper is None or tracker.deadline.is_over:
             return tracker, ended
+        # Where none of the weights matters, all of them are dropped.
         w, _ = drop_small_weights(ended.working, ended.best.w, tracker)
         if ended.working.n_selected(w):
             return tracker, ended
-        at_price = cheaper
+        at_price, warm = cheaper, at_any_price(warm)
+
+
+def at_any_price(warm: WarmStart | None) -> WarmStart | None:
+    """The start without what was computed of its labellings, which have another price now."""
+    return None if warm is None else replace(warm, memory=None)
 
 
 def finish(

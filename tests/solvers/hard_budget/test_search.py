@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
+from importlib import import_module
 
 import numpy as np
 import pytest
@@ -11,16 +13,18 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 from scoresieve import Status
-from scoresieve.solvers.hard_budget import search
+from scoresieve.design import DenseDesign
 from scoresieve.solvers.hard_budget.search import choose_units, solve_hard_budget
 from scoresieve.solvers.limits import Limits
 from scoresieve.solvers.problem import make_problem
 from scoresieve.solvers.solve import solve_problem
-from scoresieve.solvers.splicing import splice as splicing
+from scoresieve.solvers.splicing import splice
 from scoresieve.solvers.splicing.refits import Refitter
 from scoresieve.solvers.working import WarmStart
 
 F1, LOGISTIC, HINGE = {"measure": "f1"}, {"loss": "logistic"}, {"loss": "hinge"}
+#: With its price given: the same problem for every budget.
+PRICED = {"measure": "f1", "price": 0.5}
 kinds = pytest.mark.parametrize("kind", [F1, LOGISTIC, HINGE], ids=str)
 
 
@@ -152,31 +156,79 @@ def test_never_more_than_k(seed, budget, C, kind):
     assert result.dual <= result.primal * (1 + 1e-9)
 
 
-@kinds
+priced_kinds = pytest.mark.parametrize("kind", [PRICED, LOGISTIC, HINGE], ids=str)
+
+
+@priced_kinds
 def test_swaps_never_worsen_and_sometimes_help(data, monkeypatch, kind):
-    problems = [data(seed, n_samples=60, n_features=30, noise=1.5) for seed in range(6)]
-    arguments = {**kind, "budget": 4, "C": 0.5}
-    with_swaps = np.array([solve_hard(X, y, **arguments).primal for X, y in problems])
-    # The squared hinge that a start comes from is spliced all the same.
-    monkeypatch.setattr(search, "splice", lambda refitter, best, k: best)
-    without = np.array([solve_hard(X, y, **arguments).primal for X, y in problems])
+    limits = Limits(0.02, 500)
+    problems = [
+        make_problem(*data(seed, n_samples=60, n_features=30, noise=1.5), **kind, budget=4, C=0.5)
+        for seed in range(3)
+    ]
+    with_swaps = np.array([choose_units(problem, limits, []).primal for problem in problems])
+    monkeypatch.setattr(splice, "MAX_REFITS", 0)
+    without = np.array([choose_units(problem, limits, []).primal for problem in problems])
     assert np.all(with_swaps <= without)
-    assert np.any(with_swaps < (1 - splicing.LEAST_GAIN) * without)
+    assert np.any(with_swaps < (1 - splice.LEAST_GAIN) * without)
 
 
-@kinds
+@priced_kinds
 def test_swaps_find_the_better_column(kind):
     """From a start that keeps a column of noise, one swap gets to the column that decides."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(80, 6))
     y = np.where(X[:, 2] > 0.5, 1.0, -1.0)
-    problem = make_problem(X, y, **kind, budget=1, C=5.0)
-    refitter = Refitter(problem, Limits(0.01, 200))
+    refitter = Refitter(make_problem(X, y, **kind, budget=1, C=5.0), Limits(0.01, 200))
     start = refitter.refit(np.array([4]))
-    best = splicing.splice(refitter, start, 1)
-    assert start.units.tolist() == [4]
+    best = splice.splice(refitter, start, 1)
     assert best.units.tolist() == [2]
     assert best.primal < start.primal
+
+
+def some_starts(n_units, k, seed=0, n_starts=4):
+    rng = np.random.default_rng(seed)
+    return [np.sort(rng.permutation(n_units)[: 1 + place % k]) for place in range(n_starts)]
+
+
+@priced_kinds
+def test_no_start_is_better_than_the_end(data, columns, kind):
+    """But for the accuracy of refits, which is finer by Newton's method than by cuts."""
+    X, y = data(1, n_samples=40, noise=1.5)
+    problem = make_problem(X, y, **kind, budget=2, C=1.0, **columns)
+    limits = Limits(0.01, 500)
+    refitter = Refitter(problem, limits)
+    for units in some_starts(problem.norm.n_units, 2):
+        start = refitter.refit(units)
+        is_certified = units.size == 1
+        result = solve_hard_budget(problem, limits, certificate=is_certified, starts=[units])
+        assert result.primal <= start.primal * (1 + (1e-6 if problem.risk.is_smooth else 0.01))
+
+
+def test_a_start_that_is_best_is_where_it_ends():
+    """Two columns whose difference decides, and which promise nothing one by one."""
+    X, y = opposites()
+    X = np.column_stack([X, X[:, 0] * 0.5 + 30.0 * np.random.default_rng(3).normal(size=(200))])
+    problem = make_problem(X, y, loss="squared_hinge", budget=2, C=1.0)
+    result = solve_hard_budget(problem, Limits(0.01, 500), starts=[np.array([0, 1])])
+    assert_array_equal(result.support, [0, 1])
+
+
+@priced_kinds
+@pytest.mark.parametrize("certificate", [True, False])
+def test_more_features_are_never_dearer(data, kind, certificate):
+    """Each budget starts from the units of the last one."""
+    X, y = data(2, n_samples=50, n_features=15, noise=1.5)
+    limits = Limits(2e-3, 1000)
+    values, starts = [], []
+    for k in (1, 2, 4, 8):
+        problem = make_problem(X, y, **kind, budget=k, C=1.0)
+        result = solve_hard_budget(problem, limits, certificate=certificate, starts=starts)
+        values.append(result.primal)
+        assert result.support.size <= k
+        starts = [result.support]
+    assert np.all(np.diff(values) <= limits.tol * np.array(values[:-1]))
+    assert values[-1] < 0.8 * values[0]
 
 
 @kinds
@@ -210,7 +262,7 @@ def test_both_solvers(data):
     assert bundle.primal == pytest.approx(two_layer.primal, rel=0.01)
 
 
-@kinds
+@pytest.mark.parametrize("kind", [F1, HINGE], ids=str)
 def test_a_tiny_C_gives_the_zero_model_and_the_smallest_useful_C(data, kind):
     X, y = data(5)
     arguments = {**kind, "budget": 3, "tol": 0.05}
@@ -224,6 +276,14 @@ def test_a_tiny_C_gives_the_zero_model_and_the_smallest_useful_C(data, kind):
     assert not np.any(result.w)
     assert 1e-6 < result.smallest_C < np.inf
     assert solve_hard(X, y, C=1.2 * result.smallest_C, **arguments).support.size > 0
+
+
+def test_a_smooth_loss_has_features_at_any_C(data):
+    """Tiny weights lower it a little, where the slopes at 0 are not 0."""
+    X, y = data(5)
+    result = solve_hard(X, y, C=1e-6, loss="logistic", budget=3)
+    assert result.support.size == 3
+    assert result.status is Status.CONVERGED
 
 
 def test_columns_that_are_all_zero():
@@ -247,8 +307,7 @@ def test_limits(data, certified, kind):
     late = solve_hard(X, y, max_time=1e-9, tol=1e-9, **problem)
     assert late.status is Status.MAX_TIME
     assert late.n_iter == 1
-    # The first round of the smooth engine sees no feature.
-    assert (0 if kind == LOGISTIC else 1) <= late.support.size <= 4
+    assert 1 <= late.support.size <= 4
     assert certified(X, y, late, **problem).gap == pytest.approx(late.gap, rel=1e-9)
 
 
@@ -270,3 +329,138 @@ def test_a_warm_start_needs_fewer_rounds(data, kind):
         solve_problem(problem, coarse, solver="two_layer", warm=each) for each in (warm, None)
     )
     assert_array_equal(anew.w, usual.w)
+
+
+def opposites(n_samples=200):
+    """Two columns that are noise each and the label in their sum."""
+    rng = np.random.default_rng(0)
+    y = np.where(np.arange(n_samples) % 8 == 0, 1.0, -1.0)
+    noise = 20.0 * rng.normal(size=n_samples)
+    return np.column_stack([y + noise, y - noise]), y
+
+
+@pytest.mark.parametrize("certificate", [True, False])
+def test_no_choice_of_one_when_only_two_together_tell_anything(certificate):
+    X, y = opposites()
+    limits = Limits(0.05, 500)
+    problem = make_problem(X, y, **PRICED, budget=1, C=1.0)
+    alone = solve_hard_budget(problem, limits, certificate=certificate)
+    assert alone.status is Status.EMPTY_CHOICE
+    assert alone.status.reached_tolerance
+    assert alone.smallest_C is None
+    assert alone.support.size == 0
+    assert (alone.gap > limits.tol) == certificate
+    both = solve_hard_budget(problem.with_budget(2), limits, certificate=certificate)
+    assert both.support.size == 2
+
+
+def instances(seed, *, n_samples=120, n_kinds=8, n_positive=3):
+    """Similarities to every sample: many columns say the same, as with embedded instances."""
+    rng = np.random.default_rng(seed)
+    kind = rng.integers(n_kinds, size=n_samples)
+    points = 3.0 * rng.normal(size=(n_kinds, 3))[kind] + rng.normal(size=(n_samples, 3))
+    squares = np.sum((points[:, None] - points[None]) ** 2, axis=2)
+    return np.exp(-squares / 4.0), np.where(kind < n_positive, 1.0, -1.0)
+
+
+@priced_kinds
+def test_giving_up_changes_nothing_but_the_time(monkeypatch, kind):
+    """A refit that is given up was too dear, so that it would not have been taken."""
+    problems = [make_problem(*instances(seed), **kind, budget=3, C=1.0) for seed in range(3)]
+    limits = Limits(0.05, 500)
+    given_up, patient = [], Refitter.refit
+
+    def noted(self, *arguments, **settings):
+        fit = patient(self, *arguments, **settings)
+        given_up.append(fit.is_cut_short)
+        return fit
+
+    monkeypatch.setattr(Refitter, "refit", noted)
+    quick = [choose_units(problem, limits, []).w for problem in problems]
+    assert any(given_up)
+    monkeypatch.setattr(
+        Refitter,
+        "refit",
+        lambda self, *arguments, give_up_at=None, **settings: patient(self, *arguments, **settings),
+    )
+    for problem, w in zip(problems, quick, strict=True):
+        assert_array_equal(choose_units(problem, limits, []).w, w)
+
+
+class TestWithoutACertificate:
+    @kinds
+    def test_no_gap_to_all_models_of_that_size(self, data, columns, kind):
+        X, y = data(0, n_samples=40)
+        problem = make_problem(X, y, **kind, budget=2, C=0.5, **columns)
+        result = solve_hard_budget(problem, Limits(0.02, 500), certificate=False)
+        assert np.isnan(result.l0_gap)
+        assert result.status is Status.CONVERGED
+        assert 0.0 <= result.gap <= 0.02
+        assert result.dual == pytest.approx(result.primal * (1 - result.gap))
+        assert result.n_iter >= 1
+        assert result.history == []
+        # The bound is that of the chosen columns, whose l2 model this is.
+        roles = problem.norm.unit_of
+        units = np.unique(roles[result.support])
+        refit = Refitter(replace(problem, risk=priced_as(problem, result)), Limits(1e-4, 1000))
+        assert result.primal == pytest.approx(refit.refit(units[units >= 0]).primal, rel=0.02)
+
+    @kinds
+    def test_the_relaxed_problem_is_not_solved(self, data, monkeypatch, kind):
+        def fail(*_, **__):
+            raise AssertionError
+
+        X, y = data(0, n_samples=40)
+        problem = make_problem(X, y, **kind, budget=2, C=0.5, intercept_scaling=1.0)
+        monkeypatch.setattr(import_module("scoresieve.solvers.solve"), "engine_for", fail)
+        assert solve_hard_budget(problem, Limits(0.02, 500), certificate=False).support.size
+        # Nor where the model ends without features.
+        late = make_problem(X, y, measure="f1", price=1e3, budget=2, C=1e-6)
+        assert not solve_hard_budget(late, Limits(0.02, 500), certificate=False).support.size
+        with pytest.raises(AssertionError):
+            solve_hard_budget(problem, Limits(0.02, 500))
+
+    @priced_kinds
+    def test_it_passes_less_often_over_x(self, data, monkeypatch, kind):
+        X, y = data(3, n_samples=60, n_features=30, noise=1.5)
+        problem = make_problem(X, y, **kind, budget=4, C=0.5)
+        passes, correlate = [], DenseDesign.correlate
+
+        def noted(self, v):
+            passes[-1] += self.n_columns == 30
+            return correlate(self, v)
+
+        monkeypatch.setattr(DenseDesign, "correlate", noted)
+        results = []
+        for certificate in (True, False):
+            passes.append(0)
+            results.append(solve_hard_budget(problem, Limits(1e-3, 500), certificate=certificate))
+        assert passes[1] < passes[0]
+        assert results[1].primal == pytest.approx(results[0].primal, rel=0.02)
+
+    @priced_kinds
+    def test_the_time(self, data, kind):
+        X, y = data(6, n_samples=60, n_features=30, noise=1.5)
+        problem = make_problem(X, y, **kind, budget=4, C=5.0)
+        limits = Limits(1e-9, 500, max_time=1e-9)
+        late = solve_hard_budget(problem, limits, certificate=False)
+        assert 1 <= late.support.size <= 4
+        assert np.isnan(late.l0_gap)
+        assert late.status is (Status.CONVERGED if kind == LOGISTIC else Status.MAX_TIME)
+
+
+def priced_as(problem, result):
+    """The risk at the price that the result has."""
+    risk = problem.risk
+    return risk if np.isnan(result.price) else risk.with_price(result.price)
+
+
+@kinds
+def test_features_are_kept_when_the_relaxed_problem_took_all_the_time(data, kind):
+    X, y = data(6, n_samples=60, n_features=30, noise=1.5)
+    problem = make_problem(X, y, **kind, budget=4, C=5.0, intercept_scaling=1.0)
+    late = solve_hard_budget(problem, Limits(1e-9, 500, max_time=1e-9))
+    assert late.status is Status.MAX_TIME
+    assert 1 <= late.support.size <= 4
+    given = solve_hard_budget(problem, Limits(1e-9, 500, max_time=1e-9), starts=[np.array([0, 2])])
+    assert_array_equal(given.support, [0, 2])

@@ -64,7 +64,7 @@ def solve_hard_budget(
     * Without a certificate ``dual``, ``gap`` and ``n_iter`` are those of the last refit, among the
       models of its columns, and ``l0_gap`` is NaN.
     * Columns that are always in come on top of the k units.
-    * J_k is at most that of each start.
+    * J_k is at most that of each start. Where the time is over that holds for the first of them.
 
     Parameters
     ----------
@@ -121,11 +121,13 @@ def choose_units(
     if relaxed is not None:
         others.append(largest(refitter.norm.units.norms(relaxed.w), k))
     for units in others:
-        if units.size == 0 or np.array_equal(units, best.units) or refitter.time_is_over:
+        # A model with features is worth more than to be in time to the millisecond.
+        is_enough = refitter.time_is_over and best.units.size > 0
+        if units.size == 0 or np.array_equal(units, best.units) or is_enough:
             continue
         trial = refitter.refit(units, best, give_up_at=best.primal)
         best = trial if trial.primal < best.primal else best
-    if not refitter.time_is_over:
+    if best.units.size == 0 or not refitter.time_is_over:
         trial = most_promising(refitter, constant, k, give_up_at=best.primal)
         best = trial if trial.primal < best.primal else best
     return splice(refitter, best, k)
