@@ -26,6 +26,12 @@ from scoresieve import (
 #: A quick fit of each classifier; its score is no matter of how the price was found.
 SETTINGS = {
     "MeasureSVC": {"C": 3.0, "price": 0.5},
+    "ScoreSieve": {
+        "n_features_to_select": 3,
+        "candidates": ["squared_hinge"],
+        "Cs": [1.0],
+        "cv": 2,
+    },
     "MeasureSVCCV": {"budgets": [3], "Cs": [3.0], "cv": 2, "price": 0.5, "tol": 0.2},
     "BudgetClassifier": {"budget": 3},
     "BagMeasureSVC": {"C": 3.0, "sigma": 1.5, "price": 0.5},

@@ -131,7 +131,8 @@ def test_the_search_starts_from_far_below(data, kind):
 
 def test_with_an_intercept_the_model_is_constant(data):
     X, y = data(3)
-    result = solve(X, y, measure="accuracy", budget=3, C=1e-6, intercept_scaling=1e3)
+    arguments = {"measure": "accuracy", "price": 1.0, "budget": 3, "C": 1e-6}
+    result = solve(X, y, **arguments, intercept_scaling=1e3)
     assert result.status is Status.ZERO_MODEL
     assert result.support.size == 0
     assert result.intercept < 0

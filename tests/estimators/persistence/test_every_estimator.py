@@ -13,7 +13,15 @@ import scipy.sparse as sp
 from sklearn.base import clone
 
 import scoresieve
-from scoresieve import BudgetClassifier, BudgetRegressor, MeasureSVC, MeasureSVCCV, baselines, mil
+from scoresieve import (
+    BudgetClassifier,
+    BudgetRegressor,
+    MeasureSVC,
+    MeasureSVCCV,
+    ScoreSieve,
+    baselines,
+    mil,
+)
 from scoresieve.estimators.persistence.classes import DEFINED_IN, known_classes
 from scoresieve.losses import HuberHinge
 
@@ -32,6 +40,7 @@ ON_ROWS = [
     baselines.SquaredL1SVM("roc_auc"),
     baselines.SVMPerf("f2", C_scale="svmperf"),
     baselines.SVMRFE(n_features_to_select=3, step=1),
+    ScoreSieve(n_features_to_select=[1, 2], candidates=["squared_hinge"], Cs=[1.0], cv=2),
 ]
 ON_BAGS = [
     mil.BagMeasureSVC(budget=2),
