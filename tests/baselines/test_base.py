@@ -35,22 +35,18 @@ def long_indices(X):
     return X
 
 
-@pytest.mark.parametrize(
-    "convert",
-    [sp.csr_matrix, sp.csc_matrix, sp.csr_array, sp.csc_array, long_indices, np.asfortranarray],
-)
-def test_every_format_gives_the_model_of_the_dense_one(rival, three_classes, convert):
-    X, y = three_classes
-    expected = clone(rival).fit(X, y == 5)
-    found = rival.fit(convert(X), y == 5)
-    assert_array_equal(found.support_, expected.support_)
-    assert_allclose(found.coef_, expected.coef_, rtol=1e-3, atol=1e-3)
-    assert_allclose(found.decision_function(convert(X)), X @ found.coef_[0] + found.intercept_)
+FORMATS = [sp.csr_matrix, sp.csc_matrix, sp.csr_array, sp.csc_array, long_indices]
 
 
-def test_single_precision_gives_almost_the_same_model(rival, three_classes):
+def test_every_format_gives_the_model_of_the_dense_one(rival, three_classes):
+    """In single precision almost the same model."""
     X, y = three_classes
     expected = clone(rival).fit(X, y == 5)
+    for convert in (*FORMATS, np.asfortranarray):
+        found = rival.fit(convert(X), y == 5)
+        assert_array_equal(found.support_, expected.support_)
+        assert_allclose(found.coef_, expected.coef_, rtol=1e-3, atol=1e-3)
+        assert_allclose(found.decision_function(convert(X)), X @ found.coef_[0] + found.intercept_)
     found = rival.fit(X.astype(np.float32), y == 5)
     assert_allclose(found.coef_, expected.coef_, rtol=1e-2, atol=1e-2)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import time
 from dataclasses import dataclass
@@ -140,7 +141,7 @@ every_measure = pytest.mark.parametrize(
 
 
 @st.composite
-def problems(draw, max_samples=9):
+def problems(draw, max_samples=10):
     """Labels and scores, with many ties; now and then all scores positive, or all far apart."""
     y = draw(st.lists(st.sampled_from([-1.0, 1.0]), min_size=2, max_size=max_samples))
     assume(len(set(y)) == 2)
@@ -151,10 +152,15 @@ def problems(draw, max_samples=9):
     return np.array(y), scale * np.array(scores, dtype=float)
 
 
+@functools.cache
+def every_labelling(n_samples):
+    return np.array(list(itertools.product([-1.0, 1.0], repeat=n_samples)))
+
+
 def competing_values(y, scores, definition):
     """Value of every labelling that competes, with its counts."""
     P, N = int(np.sum(y > 0)), int(np.sum(y < 0))
-    labellings = np.array(list(itertools.product([-1.0, 1.0], repeat=y.size)))
+    labellings = every_labelling(y.size)
     tp = np.sum((labellings > 0) & (y > 0), axis=1)
     fp = np.sum((labellings > 0) & (y < 0), axis=1)
     losses = definition.loss(tp, fp, P, N)
