@@ -3,32 +3,35 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import pairwise
 
 import numpy as np
 import pytest
-from numpy.testing import assert_array_equal
+import scipy.sparse as sp
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.svm import LinearSVC
 
 from scoresieve import solve
 from scoresieve.measures import Contingency, get_measure
-from scoresieve.risks import PartialRisk
 from scoresieve.solvers import prices
-from scoresieve.solvers.hard_budget.search import fit_hard, solve_hard_budget
+from scoresieve.solvers.hard_budget.search import solve_hard_budget
 from scoresieve.solvers.limits import Deadline, Limits
 from scoresieve.solvers.prices import (
-    PriceSearch,
     balance,
     held_out_parts,
+    spliced_squared_hinge,
+    unseen_scores,
     with_lower_price,
     with_own_price,
     within_reason,
 )
 from scoresieve.solvers.problem import FIRST_PRICE, PriceIs, make_problem
-from scoresieve.solvers.solve import fit_relaxed, solve_problem
+from scoresieve.solvers.solve import solve_problem
+from scoresieve.solvers.splicing.refits import Refitter
 from tests.helpers import solve_path
 
 LIMITS = Limits(0.05, 500)
 INTERCEPT = {"intercept_scaling": 1.0}
+OPEN = ["f1", "f2", "jaccard", "mcc", "gmean", "precision@recall>=0.6", "recall@precision>=0.6"]
 
 
 def overlapping(n_samples=400, seed=0):
@@ -39,32 +42,30 @@ def overlapping(n_samples=400, seed=0):
     return X, y
 
 
+def noisy(seed, n_samples=300):
+    """Twice the noise, and fewer positives."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n_samples, 5))
+    y = np.where(X[:, 0] + X[:, 1] + 2 * rng.normal(size=n_samples) > 3, 1.0, -1.0)
+    return X, y
+
+
 def open_problem(X, y, measure="f1", **changes):
     return make_problem(X, y, **{"measure": measure, "budget": 2, "C": 3.0, **INTERCEPT, **changes})
 
 
-class Noted:
-    """A fit that keeps the problems it was asked for and the weights it found."""
+@pytest.fixture
+def noted(monkeypatch):
+    """The models of parts of the rows, in the order in which they are fitted."""
+    fits, exchange_many = [], prices.exchange_many
 
-    def __init__(self, fit=fit_relaxed):
-        self._fit, self.problems, self.weights, self.limits = fit, [], [], []
+    def keep(*arguments):
+        fit, model = exchange_many(*arguments)
+        fits.append(fit)
+        return fit, model
 
-    def __call__(self, problem, limits, warm):
-        w, start = self._fit(problem, limits, warm)
-        self.problems.append(problem)
-        self.weights.append(w)
-        self.limits.append(limits)
-        return w, start
-
-
-def unseen_scores(problem, fit, last=3):
-    """Labels and scores of the rows that the last models were not fitted on."""
-    labels, scores = [], []
-    for each, w in zip(fit.problems[-last:], fit.weights[-last:], strict=True):
-        out = np.setdiff1d(np.arange(each.risk.y.size), each.risk._rows)
-        labels.append(each.risk.y[out])
-        scores.append(problem.design.scores(w, np.arange(w.size))[out])
-    return np.concatenate(labels), np.concatenate(scores)
+    monkeypatch.setattr(prices, "exchange_many", keep)
+    return fits
 
 
 class TestParts:
@@ -94,41 +95,135 @@ class TestParts:
         assert_array_equal(np.union1d(kept, out), np.arange(y.size))
 
 
-class TestSearch:
-    def test_the_price_is_the_rate_of_scores_that_no_fit_has_seen(self):
+class TestModels:
+    def test_they_are_squared_hinges_of_the_rows_that_are_kept(self, noted):
         X, y = overlapping()
-        problem, fit = open_problem(X, y), Noted()
-        found = PriceSearch(problem, LIMITS, fit).priced(problem)
-        assert len(fit.problems) == 3
-        assert all(isinstance(each.risk, PartialRisk) for each in fit.problems)
-        labels, scores = unseen_scores(problem, fit)
-        assert labels.size == y.size
-        # By hand: the largest F of all thresholds, and F / (2 - F).
-        F = max(
-            2 * np.sum((scores > t) & (labels > 0)) / (np.sum(scores > t) + np.sum(y > 0))
-            for t in (scores.min() - 1, *scores)
-        )
-        assert found.risk.price == pytest.approx(F / (2 - F))
-        assert found.risk.price == problem.risk.kind.exchange_rate(labels, scores)
-        assert problem.price_is is PriceIs.OPEN
-        assert found.price_is is PriceIs.FOUND
-        assert solve_problem(problem, LIMITS).price == found.risk.price
+        seen = unseen_scores(open_problem(X, y, budget=3), LIMITS)
+        assert len(noted) == 3
+        assert_array_equal(np.sort(seen.y), np.sort(y))
+        assert seen.has_units
+        at = 0
+        for fit, (kept, out) in zip(noted, held_out_parts(y), strict=True):
+            support = fit.columns[fit.columns < 5]
+            assert 1 <= support.size <= 3
+            svm = LinearSVC(C=3.0, tol=1e-8, max_iter=10**6, random_state=0)
+            svm.fit(X[np.ix_(kept, support)], y[kept])
+            assert_allclose(fit.scattered(6)[support], svm.coef_[0], rtol=1e-2)
+            part = slice(at, at + out.size)
+            assert_array_equal(seen.y[part], y[out])
+            decision = svm.decision_function(X[np.ix_(out, support)])
+            assert_allclose(seen.scores[part], decision, atol=1e-2)
+            at += out.size
 
-    def test_fits_are_coarse_and_quiet(self):
-        """No callback, no search for a smallest C, and one deadline for all."""
+    def test_rows_that_are_held_out_have_no_say(self, noted, monkeypatch):
+        """Neither their labels nor their features; of these only the sizes of columns are seen."""
         X, y = overlapping()
-        problem, fit = open_problem(X, y), Noted()
-        limits = Limits(1e-3, 500, 60.0, callback=lambda row: True)
-        PriceSearch(problem, limits, fit).priced(problem)
-        for each in fit.limits:
-            assert each.callback is None
-            assert not each.find_smallest_C
-            assert each.tol == prices.COARSE_TOL
-            assert each.deadline is fit.limits[0].deadline is not None
-        given = replace(limits, deadline=Deadline(5.0), tol=0.3)
-        PriceSearch(problem, given, fit).priced(problem)
-        assert fit.limits[-1].deadline is given.deadline
-        assert fit.limits[-1].tol == 0.3
+        parts = held_out_parts(y)
+        monkeypatch.setattr(prices, "held_out_parts", lambda y: parts[:1])
+        kept, out = parts[0]
+        other_y, other_X = y.copy(), X.copy()
+        other_y[out] = -y[out]
+        other_X[out] = X[np.random.default_rng(1).permutation(out)]
+        unseen_scores(open_problem(X, y), LIMITS)
+        unseen_scores(open_problem(X, other_y), LIMITS)
+        unseen_scores(open_problem(other_X, other_y), LIMITS)
+        first, relabelled, mixed = noted
+        assert_array_equal(relabelled.w, first.w)
+        assert_array_equal(mixed.units, first.units)
+        assert_allclose(mixed.w, first.w, rtol=1e-9)
+        # Those that are kept do have one.
+        kept_y = y.copy()
+        kept_y[kept[::7]] *= -1.0
+        unseen_scores(open_problem(X, kept_y), LIMITS)
+        assert not np.allclose(noted[-1].w, first.w)
+
+    def test_no_more_units_than_the_budget_and_the_limit(self, noted, monkeypatch):
+        X, y = overlapping()
+        unseen_scores(open_problem(X, y, budget=1), LIMITS)
+        assert all(fit.units.size == 1 for fit in noted)
+        monkeypatch.setattr(prices, "MOST_UNITS", 2)
+        unseen_scores(open_problem(X, y, budget=4), LIMITS)
+        assert all(fit.units.size <= 2 for fit in noted)
+
+    def test_few_of_a_class_are_judged_with_all_rows(self, noted):
+        X, y = overlapping(100)
+        y[:] = -1.0
+        y[[3, 50]] = 1.0
+        seen = unseen_scores(open_problem(X, y), LIMITS)
+        assert len(noted) == 1
+        assert_array_equal(seen.y, y)
+
+    def test_the_squared_hinge_of_all_rows_is_spliced(self):
+        X, y = overlapping()
+        problem = open_problem(X, y, "accuracy", budget=2, C=0.1)
+        fit = spliced_squared_hinge(problem, LIMITS)
+        assert_array_equal(fit.units, [0, 1])
+        svm = LinearSVC(C=0.1, tol=1e-8, max_iter=10**6, random_state=0).fit(X[:, :2], y)
+        assert_allclose(fit.w[1:], svm.coef_[0], rtol=1e-2)
+
+
+class TestSearch:
+    @pytest.mark.parametrize("measure", OPEN)
+    def test_the_price_is_the_rate_of_scores_that_no_fit_has_seen(self, measure):
+        X, y = overlapping()
+        problem = open_problem(X, y, measure)
+        seen, found = unseen_scores(problem, LIMITS), with_own_price(problem, LIMITS)
+        rate = get_measure(measure).exchange_rate(seen.y, seen.scores)
+        assert found.risk.price == within_reason(rate, y)
+        assert (problem.price_is, found.price_is) == (PriceIs.OPEN, PriceIs.FOUND)
+        assert found.reopened().price_is is PriceIs.OPEN
+        if measure == "f1":
+            # By hand: the largest F of all thresholds, and F / (2 - F).
+            F = max(
+                2
+                * np.sum((seen.scores > t) & (seen.y > 0))
+                / (np.sum(seen.scores > t) + np.sum(y > 0))
+                for t in (seen.scores.min() - 1, *seen.scores)
+            )
+            assert found.risk.price == pytest.approx(F / (2 - F))
+
+    @pytest.mark.parametrize("measure", ["f1", "gmean", "precision@recall>=0.6"])
+    def test_every_solver_takes_it(self, measure):
+        X, y = overlapping(150)
+        problem = open_problem(X, y, measure, C=1.0)
+        found = with_own_price(problem, LIMITS).risk.price
+        assert solve_problem(problem, LIMITS).price == found
+        assert solve_hard_budget(problem, LIMITS).price == found
+        assert solve_hard_budget(problem, LIMITS, certificate=False).price == found
+
+    @pytest.mark.parametrize("form", [sp.csr_array, sp.csc_array])
+    def test_formats_have_the_same_price(self, form):
+        X, y = overlapping()
+        X = np.where(np.abs(X) > 0.7, X, 0.0)
+        one, two = (with_own_price(open_problem(each, y), LIMITS) for each in (X, form(X)))
+        assert one.risk.price == pytest.approx(two.risk.price)
+
+    def test_nobody_is_told_of_its_fits(self):
+        X, y = overlapping()
+
+        def fail(row):
+            raise AssertionError
+
+        limits = replace(LIMITS, callback=fail)
+        assert with_own_price(open_problem(X, y), limits).price_is is PriceIs.FOUND
+
+    @pytest.mark.parametrize("deadline", [None, Deadline(0.0)], ids=["", "late"])
+    def test_a_few_refits_are_enough(self, deadline, monkeypatch):
+        X, y = overlapping()
+        refit, n_refits = Refitter.refit, []
+
+        def counted(self, *arguments, **options):
+            n_refits.append(self.limits.deadline)
+            return refit(self, *arguments, **options)
+
+        monkeypatch.setattr(Refitter, "refit", counted)
+        limits = replace(LIMITS, deadline=deadline)
+        found = with_own_price(open_problem(X, y, budget=3), limits)
+        assert 0.0 < found.risk.price < 1.0
+        # The constant model, that of the most promising units, and the exchanges, for each part.
+        assert len(n_refits) <= 3 * (2 + (prices.FEW_REFITS if deadline is None else 0))
+        if deadline is not None:
+            assert all(each is deadline for each in n_refits)
 
     @pytest.mark.parametrize("measure", ["f1", "mcc", "precision@recall>=0.6"])
     def test_it_is_the_same_every_time(self, measure):
@@ -156,15 +251,6 @@ class TestSearch:
         expected = solve(X, y, measure="f1", budget=2, C=3.0, **INTERCEPT).price
         assert found == pytest.approx(expected, rel=0.2)
 
-    def test_hard_budgets_look_at_models_with_k_features(self):
-        X, y = overlapping()
-        problem, fit = open_problem(X, y, budget=1), Noted(fit_hard)
-        found = PriceSearch(problem, LIMITS, fit).priced(problem)
-        assert all(np.count_nonzero(w[:-1]) <= 1 for w in fit.weights)
-        labels, scores = unseen_scores(problem, fit)
-        assert found.risk.price == problem.risk.kind.exchange_rate(labels, scores)
-        assert solve_hard_budget(problem, LIMITS).price == found.risk.price
-
     def test_each_budget_of_a_path_has_its_own(self):
         X, y = overlapping()
         arguments = {"measure": "f1", "C": 3.0, **INTERCEPT}
@@ -176,40 +262,75 @@ class TestSearch:
 
 
 class TestEmptyModels:
-    def test_the_first_price_falls_until_models_have_features(self):
-        """At C that is too small for the first price, but not for lower ones."""
-        X, y = overlapping()
-        problem, fit = open_problem(X, y, C=1e-3), Noted()
-        PriceSearch(problem, LIMITS, fit).priced(problem)
-        tried = [each.risk.inner.price for each in fit.problems]
-        assert tried[:3] == [FIRST_PRICE] * 3
-        lowest = balance(y)
-        assert all(price >= lowest for price in tried)
-        ladder = tried[::3]
-        for high, low in pairwise(ladder):
-            assert low == max(high / prices.EMPTY_STEP, lowest)
-
-    def test_columns_of_zeros_end_at_the_balance(self):
+    def test_columns_of_zeros_have_the_balance_of_the_classes(self):
         y = np.repeat([1.0, -1.0], [10, 90])
-        problem, fit = open_problem(np.zeros((100, 3)), y), Noted()
-        found = PriceSearch(problem, LIMITS, fit).priced(problem)
-        assert fit.problems[-1].risk.inner.price == balance(y)
-        assert found.risk.price == within_reason(found.risk.price, y)
+        for measure in OPEN:
+            found = with_own_price(open_problem(np.zeros((100, 3)), y, measure), LIMITS)
+            assert found.risk.price == balance(y)
 
-    def test_a_found_price_is_halved_down_to_the_balance_and_a_given_one_stays(self):
+    @pytest.mark.parametrize(
+        ("price_is", "may_fall"),
+        [
+            (PriceIs.GIVEN, False),
+            (PriceIs.FIXED, True),
+            (PriceIs.OPEN, False),
+            (PriceIs.FOUND, True),
+        ],
+    )
+    def test_a_found_or_a_fixed_price_is_halved_down_to_the_balance(self, price_is, may_fall):
         X, y = overlapping()
         problem = open_problem(X, y)
-        assert with_lower_price(problem) is None
-        assert with_lower_price(open_problem(X, y, price=0.9)) is None
-        found = replace(problem, risk=problem.risk.with_price(0.9), price_is=PriceIs.FOUND)
+        problem = replace(problem, risk=problem.risk.with_price(0.9), price_is=price_is)
         seen = [0.9]
-        while (found := with_lower_price(found)) is not None:
-            seen.append(found.risk.price)
+        while (problem := with_lower_price(problem)) is not None:
+            assert problem.price_is is price_is
+            seen.append(problem.risk.price)
+        if not may_fall:
+            assert seen == [0.9]
+            return
         assert seen[1] == 0.45
         assert seen[-1] == balance(y)
         assert seen[:-1] == [0.9 * 0.5**step for step in range(len(seen) - 1)]
-        losses = make_problem(X, y, loss="hinge", budget=2, C=1.0)
-        assert with_lower_price(replace(losses, price_is=PriceIs.FOUND)) is None
+
+    def test_losses_have_no_price_to_fall(self):
+        X, y = overlapping()
+        problem = make_problem(X, y, loss="hinge", budget=2, C=1.0)
+        assert with_lower_price(replace(problem, price_is=PriceIs.FOUND)) is None
+
+    @pytest.mark.parametrize("measure", ["accuracy", "prbep", "rec@2p", "f1", OPEN[-1]])
+    def test_overlapping_classes_always_have_features(self, measure):
+        """At any C, by every solver: a price that may fall does so until there are some."""
+        for seed, C in ((0, 0.01), (1, 0.1), (2, 3.0)):
+            X, y = noisy(seed)
+            problem, limits = open_problem(X, y, measure, C=C), replace(LIMITS, tol=0.1)
+            for result in (
+                solve_problem(problem, limits),
+                solve_hard_budget(problem, limits),
+                solve_hard_budget(problem, limits, certificate=False),
+            ):
+                assert result.support.size
+                assert result.price >= balance(y) * (1 - 1e-9) or measure in OPEN
+
+    @pytest.mark.parametrize("measure", ["accuracy", "f1"])
+    def test_a_given_price_stays_even_if_there_are_none(self, measure):
+        X, y = overlapping(200)
+        problem = open_problem(X, y, measure, price=50.0, C=0.01)
+        limits = replace(LIMITS, find_smallest_C=False)
+        for result in (
+            solve_problem(problem, limits),
+            solve_hard_budget(problem, limits),
+            solve_hard_budget(problem, limits, certificate=False),
+        ):
+            assert result.price == 50.0
+            assert not result.support.size
+
+    def test_out_of_time_a_price_does_not_fall(self):
+        """Each price is one more fit."""
+        problem = open_problem(*noisy(2), "accuracy", C=0.01)
+        late = replace(LIMITS, deadline=Deadline(0.0), find_smallest_C=False)
+        for solve_one in (solve_problem, solve_hard_budget):
+            assert solve_one(problem, LIMITS).price < 1.0
+            assert solve_one(problem, late).price == 1.0
 
     @pytest.mark.parametrize("measure", ["f1", "jaccard", "prbep", "rec@2p", "balanced_accuracy"])
     def test_overlapping_classes_have_features_where_the_papers_bound_has_none(self, measure):
@@ -229,49 +350,29 @@ class TestEmptyModels:
 
 class TestFloors:
     @pytest.mark.parametrize("name", ["precision@recall>=0.6", "recall@precision>=0.6"])
-    def test_the_price_lies_where_the_rate_passes_the_floor(self, name):
-        X, y = overlapping()
-        problem, fit = open_problem(X, y, name), Noted()
-        found = PriceSearch(problem, LIMITS, fit).priced(problem)
-        reached = {}
-        for at in range(0, len(fit.problems), 3):
-            part = Noted()
-            part.problems, part.weights = fit.problems[at : at + 3], fit.weights[at : at + 3]
-            labels, scores = unseen_scores(problem, part)
-            alarms = scores > 0
-            hits = np.count_nonzero(alarms & (labels > 0))
-            price = part.problems[0].risk.inner.price
-            out_of = np.sum(labels > 0) if name.startswith("precision") else np.sum(alarms)
-            reached[price] = hits / out_of
-        assert FIRST_PRICE in reached
-        steps = np.log(np.array(sorted(reached)) / FIRST_PRICE) / np.log(prices.LADDER_RATIO)
-        assert steps == pytest.approx(np.arange(len(steps)) + round(steps[0]))
-        # The last two prices have the floor between them, and the price is between the two.
-        before, after = list(reached)[-2:]
-        assert (reached[before] < 0.6) != (reached[after] < 0.6)
-        assert min(before, after) <= found.risk.price <= max(before, after)
+    def test_the_models_own_threshold_is_near_the_floor(self, name):
+        X, y = overlapping(2000)
+        result = solve(X, y, measure=name, budget=2, C=3.0, tol=0.01, **INTERCEPT)
+        alarms = X @ result.w + result.intercept > 0
+        hits = np.count_nonzero(alarms & (y > 0))
+        out_of = np.sum(y > 0) if name.startswith("precision") else np.sum(alarms)
+        assert hits / out_of == pytest.approx(0.6, abs=0.15)
 
-    def test_the_ladder_ends_where_no_score_is_above_0(self):
-        """A precision that is never reached: the last price at which there are alarms."""
-        X, y = overlapping(60)
-        problem, tried = open_problem(X, y, "recall@precision>=0.9"), []
+    def test_a_higher_floor_of_recall_makes_alarms_cheaper(self):
+        X, y = overlapping(1000)
+        found = [
+            with_own_price(open_problem(X, y, f"precision@recall>={floor}"), LIMITS).risk.price
+            for floor in (0.3, 0.6, 0.9)
+        ]
+        assert found[0] > found[1] > found[2] > 0.0
 
-        def fit(problem, limits, warm):
-            tried.append(problem.risk.inner.price)
-            w = np.zeros(problem.design.n_columns)
-            w[4], w[-1] = 1e-3, 1.0 if tried[-1] < 10.0 else -1.0
-            return w, None
-
-        found = PriceSearch(problem, LIMITS, fit).priced(problem)
-        assert found.risk.price == pytest.approx(FIRST_PRICE * prices.LADDER_RATIO**2)
-        assert max(tried) == pytest.approx(FIRST_PRICE * prices.LADDER_RATIO**3)
-
-    def test_out_of_time_takes_what_is_there(self):
-        X, y = overlapping(60)
-        problem = open_problem(X, y, "precision@recall>=0.6")
-        late = replace(LIMITS, deadline=Deadline(1e-9))
-        found = PriceSearch(problem, late, Noted()).priced(problem)
-        assert found.price_is is PriceIs.FOUND
+    def test_a_higher_floor_of_precision_makes_alarms_dearer(self):
+        X, y = overlapping(1000)
+        found = [
+            with_own_price(open_problem(X, y, f"recall@precision>={floor}"), LIMITS).risk.price
+            for floor in (0.3, 0.5, 0.7)
+        ]
+        assert found[0] < found[1] < found[2]
 
 
 class TestGiven:
@@ -279,10 +380,9 @@ class TestGiven:
     @pytest.mark.parametrize("measure", ["f1", "accuracy", "prbep", "recall@precision>=0.6"])
     def test_a_number_sets_it(self, measure, price):
         X, y = overlapping(100)
-        problem, fit = open_problem(X, y, measure, price=price), Noted()
+        problem = open_problem(X, y, measure, price=price)
         assert problem.price_is is PriceIs.GIVEN
-        assert with_own_price(problem, LIMITS, fit) == (problem, None)
-        assert not fit.problems
+        assert with_own_price(problem, LIMITS) is problem
         for solve_one in (solve_problem, solve_hard_budget):
             assert solve_one(problem, LIMITS).price == price
 
@@ -293,8 +393,9 @@ class TestGiven:
     def test_measures_that_know_theirs_need_no_search(self, measure, price):
         X, y = overlapping(100)
         problem = open_problem(X, y, measure)
-        assert problem.price_is is PriceIs.GIVEN
+        assert problem.price_is is (PriceIs.GIVEN if measure == "roc_auc" else PriceIs.FIXED)
         assert problem.risk.price == price
+        assert with_own_price(problem, LIMITS) is problem
         balanced = open_problem(X, y, "balanced_accuracy")
         assert balanced.risk.price == balance(y)
         weights = np.where(y > 0, 3.0, 0.5)
@@ -314,7 +415,9 @@ class TestGiven:
         for measure in ("prec@9", "rec@2p", "prbep"):
             problem = open_problem(X, y, measure, intercept_scaling=0.0)
             assert (problem.risk.price, problem.risk.is_tight) == (1.0, False)
-        assert open_problem(X, y, intercept_scaling=0.0).price_is is PriceIs.OPEN
+        problem = open_problem(X, y, intercept_scaling=0.0)
+        assert problem.price_is is PriceIs.OPEN
+        assert problem.risk.price == FIRST_PRICE
 
     def test_a_loss_has_none(self):
         X, y = overlapping(100)
@@ -328,3 +431,4 @@ def test_prices_stay_within_reason():
     assert within_reason(0.0, y) == pytest.approx(1e-5)
     assert within_reason(np.inf, -y) == pytest.approx(1e5)
     assert balance(y) == 0.01
+    assert balance(y, np.where(y > 0, 3.0, 0.5)) == pytest.approx(0.06)
