@@ -11,9 +11,15 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 from sklearn.utils.parallel import Parallel, delayed
 
-from scoresieve import BudgetClassifier, BudgetRegressor, MeasureSVC, _checks
+from scoresieve import BudgetClassifier, BudgetRegressor, MeasureSVC, _checks, budget_path, load
 from scoresieve._checks import check_budget
-from scoresieve.estimators.budget_model import budget_arguments, column_numbers, group_numbers
+from scoresieve.estimators.budget_model import (
+    budget_arguments,
+    column_numbers,
+    group_numbers,
+    problem_arguments,
+)
+from scoresieve.measures import get_measure
 from scoresieve.regularizers import BudgetNorm
 
 NAMES = np.array(["age", "height", "weight", "pulse"], dtype=object)
@@ -265,3 +271,83 @@ def test_each_argument_is_checked_once(model, three_classes, checks, hard):
     # Refits, for a hard budget or a price, have norms of columns that no user gave.
     if not hard:
         assert of_columns == {"check_columns": 3, "check_disjoint": 1, "check_groups": 1}
+
+
+every_model = pytest.mark.parametrize("model", MODELS, ids=lambda model: type(model).__name__)
+
+
+@every_model
+def test_without_a_certificate_there_is_no_gap_to_all_models_of_that_size(
+    model, three_classes, tmp_path
+):
+    X, y = fit_args(model, three_classes)
+    proven = clone(model).set_params(n_features_to_select=3).fit(X, y)
+    quick = clone(proven).set_params(certificate=False).fit(X, y)
+    assert proven.certificate
+    l0_gaps, gaps = np.ravel(quick.l0_gap_), np.ravel(quick.gap_)
+    assert np.all(np.isfinite(proven.l0_gap_))
+    assert np.all(np.isnan(l0_gaps))
+    # What is left is the gap among models of the chosen features.
+    assert np.all((gaps >= 0.0) & (gaps <= model.tol))
+    assert_allclose(quick.primal_, proven.primal_, rtol=0.1)
+    assert np.all(np.ravel(quick.n_iter_) >= 1)
+    assert quick.score(X, y) == pytest.approx(proven.score(X, y), abs=0.1)
+    quick.save(tmp_path / "model")
+    again = load(tmp_path / "model")
+    assert again.certificate is False
+    assert_array_equal(again.l0_gap_, quick.l0_gap_)
+    assert_array_equal(again.predict(X), quick.predict(X))
+
+
+@every_model
+def test_what_is_recomputed_without_a_certificate_bounds_all_models(model, three_classes):
+    """The dual side of the chosen features proves something of all others, too, if little."""
+    X, y = fit_args(model, three_classes)
+    quick = clone(model).set_params(n_features_to_select=3, certificate=False).fit(X, y)
+    proven = clone(model).set_params(n_features_to_select=3, tol=0.01, max_iter=3000).fit(X, y)
+    found = quick.certify(X, y)
+    for place, check in enumerate(found if isinstance(found, list) else [found]):
+        assert check.primal == pytest.approx(np.ravel(quick.primal_)[place], rel=1e-9)
+        assert check.dual <= np.ravel(proven.primal_)[place] * (1 + 1e-9)
+
+
+@every_model
+def test_without_a_number_of_features_the_certificate_is_always_there(model, three_classes):
+    X, y = fit_args(model, three_classes)
+    settings = {"budget": 3}
+    one = clone(model).set_params(**settings).fit(X, y)
+    two = clone(model).set_params(certificate=False, **settings).fit(X, y)
+    assert_array_equal(one.coef_, two.coef_)
+    assert_array_equal(one.gap_, two.gap_)
+
+
+@pytest.mark.parametrize(
+    ("measure", "C"),
+    [
+        *((name, 3.0) for name in ("f1", "accuracy", "roc_auc", "mcc", "recall@precision>=0.5")),
+        *((name, 10.0) for name in ("prec@10", "rec@2p", "prbep", "PRBEP ")),
+    ],
+)
+def test_the_default_c_is_larger_for_measures_of_the_highest_scores(measure, C):
+    assert MeasureSVC().C is None
+    for given in (measure, get_measure(measure)):
+        assert problem_arguments(MeasureSVC(given))["C"] == C
+        assert problem_arguments(MeasureSVC(given, C=0.5))["C"] == 0.5
+
+
+@pytest.mark.parametrize(("measure", "C"), [("f1", 3.0), ("prbep", 10.0)])
+def test_fits_and_paths_have_the_default_c(binary, measure, C):
+    X, y = binary
+    one, two = (MeasureSVC(measure, budget=2, C=each).fit(X, y) for each in (None, C))
+    assert_array_equal(one.coef_, two.coef_)
+    assert one.C is None
+    one, two = (budget_path(X, y, budgets=[2], measure=measure, C=each) for each in (None, C))
+    assert_array_equal(one.coefs.toarray(), two.coefs.toarray())
+
+
+def test_a_loss_has_a_number_as_its_default_c(binary):
+    X, y = binary[0], (binary[1] == "yes").astype(int)
+    assert BudgetClassifier().C == BudgetRegressor().C == 1.0
+    for model in (BudgetClassifier(C=None), BudgetRegressor(C=None)):
+        with pytest.raises((TypeError, ValueError), match="C must be"):
+            model.fit(X, y)

@@ -53,6 +53,15 @@ def test_it_is_a_measure_svc_on_the_embedding(bags, labels, size):
     assert not hasattr(model, "n_features_in_")
 
 
+def test_a_certificate_may_be_left_out(bags, binary, fitted):
+    quick = BagMeasureSVC(n_instances_to_select=2, certificate=False, **SETTINGS).fit(bags, binary)
+    assert not quick.model_.certificate
+    assert np.isfinite(fitted.l0_gap_).all()
+    assert np.isnan(quick.l0_gap_).all()
+    assert quick.n_instances_selected_ <= 2
+    assert quick.key_instances_[0].label == "telling"
+
+
 def test_it_finds_the_telling_instances(bags, binary, fitted):
     first = fitted.key_instances_[0]
     assert first.label == "telling"

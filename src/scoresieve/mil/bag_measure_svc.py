@@ -42,8 +42,8 @@ class BagMeasureSVC(BagModelMixin, ClassifierMixin, BaseEstimator):
         Width of the similarity: a number, ``"median"``, or a multiple such as ``"0.5*median"``.
     metric, n_prototypes, prototypes, max_memory, random_state
         As in :class:`~scoresieve.mil.MILESEmbedding`.
-    bound, price, fit_intercept, intercept_scaling, pos_label, solver, tol, max_iter, max_time, \
-n_jobs, verbose
+    bound, price, certificate, fit_intercept, intercept_scaling, pos_label, solver, tol, max_iter, \
+max_time, n_jobs, verbose
         As in :class:`~scoresieve.MeasureSVC`.
 
     Attributes

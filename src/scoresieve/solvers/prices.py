@@ -83,11 +83,12 @@ def unseen_scores(problem: Problem, limits: Limits) -> Unseen:
         refitter = refitter.of_rows(rows)
     hinge, k = refitter.problem.risk, min(problem.norm.budget, MOST_UNITS)
     assert isinstance(hinge, LossRisk)
-    labels, scores, parts = [], [], held_out_parts(hinge.y)
-    for kept, held_out in parts:
+    labels, scores = [], []
+    is_rare = np.count_nonzero(hinge.y > 0) < MANY_POSITIVES
+    for kept, held_out in held_out_parts(hinge.y):
         part = refitter.with_risk(without_rows(hinge, kept))
         fit = most_promising(part, start_at_constant(part), k)
-        if len(parts) > 1:
+        if is_rare:
             fit, _ = exchange_many(part, fit, k, part.n_refits + FEW_REFITS)
         has_units |= not part.is_empty(fit)
         labels.append(hinge.y[held_out])

@@ -8,6 +8,7 @@ from importlib import import_module
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
@@ -453,6 +454,43 @@ def priced_as(problem, result):
     """The risk at the price that the result has."""
     risk = problem.risk
     return risk if np.isnan(result.price) else risk.with_price(result.price)
+
+
+@kinds
+def test_formats_have_the_same_model(data, kind):
+    X, y = data(8, n_samples=60, n_features=20, noise=1.0)
+    X = np.where(np.abs(X) > 0.5, X, 0.0)
+    arguments = {**kind, "budget": 3, "C": 0.5, "intercept_scaling": 1.0}
+    found = [
+        solve_hard(form(X), y, **arguments)
+        for form in (np.asarray, np.asfortranarray, sp.csr_array, sp.csc_array)
+    ]
+    for other in found[1:]:
+        assert_array_equal(other.support, found[0].support)
+        assert_allclose(other.w, found[0].w, atol=1e-4)
+        assert other.primal == pytest.approx(found[0].primal, rel=1e-5)
+
+
+@pytest.mark.parametrize("form", [sp.csr_array, sp.csc_array, np.asarray])
+@kinds
+def test_a_column_of_zeros_may_always_be_in(data, kind, form):
+    X, y = data(9)
+    X[:, 4] = 0.0
+    result = solve_hard(form(X), y, **kind, budget=2, C=1.0, always_features=[4])
+    assert 1 <= result.support.size <= 2
+    assert result.w[4] == 0.0
+
+
+@pytest.mark.parametrize("certificate", [True, False])
+def test_targets_that_are_no_labels_and_a_loss_with_kinks(data, certificate):
+    """No squared hinge helps there."""
+    X, _ = data(2, n_samples=60)
+    y = 2.0 * X[:, 3] - X[:, 7]
+    problem = make_problem(X, y, loss="epsilon_insensitive", budget=2, C=1.0)
+    result = solve_hard_budget(problem, Limits(0.01, 500), certificate=certificate)
+    assert_array_equal(result.support, [3, 7])
+    losses = np.maximum(0.0, np.abs(y - X @ result.w) - problem.risk.kind.epsilon)
+    assert result.primal == pytest.approx(0.5 * result.w @ result.w + losses.sum())
 
 
 @kinds
