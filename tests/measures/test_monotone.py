@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from scoresieve.measures import get_measure
-from scoresieve.measures.monotone import _cut_up
+from scoresieve.measures.monotone import _cut_up, lowest_paying
 
 
 def cells(block):
@@ -35,17 +35,28 @@ def test_no_blocks_are_cut_into_none():
 
 
 @pytest.mark.parametrize("name", ["mcc", "gmean"])
-@pytest.mark.parametrize("n_positive", [1, 7, 40])
-def test_the_best_of_all_tables(name, n_positive):
+@pytest.mark.parametrize("n_positive, n_negative", [(1, 60), (7, 60), (40, 60), (3, 900)])
+@pytest.mark.parametrize("shift", [0.5, 2.5])
+def test_the_best_of_all_tables(name, n_positive, n_negative, shift):
     """More tables than labellings could be listed for: each with its best examples."""
     rng, measure = np.random.default_rng(n_positive), get_measure(name)
-    y = np.repeat([1.0, -1.0], [n_positive, 60])
+    y = np.repeat([1.0, -1.0], [n_positive, n_negative])
     for scale in (0.0, 0.05, 1.0, 4.0):
-        scores = scale * (0.5 * y + rng.normal(size=y.size))
+        scores = scale * (shift * y + rng.normal(size=y.size))
         missed = np.append(0.0, np.cumsum(np.sort(scores[y > 0])))
         alarms = np.append(0.0, np.cumsum(np.sort(scores[y < 0])[::-1]))
-        c, b = np.meshgrid(np.arange(n_positive + 1), np.arange(61), indexing="ij")
-        losses = n_positive * measure.table_loss(n_positive - c, b, n_positive, 60)
+        c, b = np.meshgrid(np.arange(n_positive + 1), np.arange(n_negative + 1), indexing="ij")
+        losses = n_positive * measure.table_loss(n_positive - c, b, n_positive, n_negative)
         values = np.where(losses > 0, losses - missed[c] + alarms[b], -np.inf)
         cut = measure.most_violated(y, scores)
         assert cut.value(scores) == pytest.approx(values.max(), abs=1e-9)
+
+
+def test_negatives_that_never_pay_are_few_positives_times_their_scores_below():
+    negatives = -np.linspace(0.01, 10.0, 1000)
+    lowest = lowest_paying(negatives, 2)
+    raised = negatives[negatives > lowest]
+    assert -raised.sum() > 2 + 0.01
+    assert raised.size < 100
+    assert lowest_paying(negatives[:50], 2) == -np.inf
+    assert lowest_paying(np.zeros(1000), 2) == -np.inf

@@ -270,13 +270,17 @@ class SearchedMeasure(ContingencyMeasure):
         """Bound such that no candidate raises a negative with a score below it, but the first."""
         return -np.inf
 
+    def _ordered(self, y: FloatArray, scores: FloatArray) -> OrderedClasses:
+        """The ordered scores of all examples that can be flipped."""
+        return OrderedClasses(y, scores, self._lowest_alarm(class_sizes(y)[0]))
+
     def most_violated(self, y: FloatArray, scores: FloatArray) -> Cut:
         """The competing labelling with the largest ``loss - <delta, scores>``.
 
         Among tables of equal value it is the one with the fewest true positives.
         """
         n_positive, n_negative = class_sizes(y)
-        classes = OrderedClasses(y, scores, self._lowest_alarm(n_positive))
+        classes = self._ordered(y, scores)
         a, b = np.atleast_1d(*self._candidates(classes))
         losses = self.unit(y) * self.table_loss(a, b, n_positive, n_negative)
         best = int(np.argmax(losses - classes.missed[n_positive - a] + classes.alarms[b]))

@@ -23,6 +23,8 @@ from scoresieve.measures.contingency import (
 
 #: Parts of a side of a block that it is cut into; two take a quarter more time.
 N_PARTS = 4
+#: Negatives below 0 that are looked at first, for each positive.
+SOUGHT = 16
 
 
 class MonotoneMeasure(SearchedMeasure):
@@ -33,6 +35,9 @@ class MonotoneMeasure(SearchedMeasure):
     corner plus the largest of the other two in their ranges. Blocks that cannot beat the best table
     seen are dropped, the others cut up, down to single tables: exact, and far from all.
     """
+
+    def _ordered(self, y: FloatArray, scores: FloatArray) -> OrderedClasses:
+        return OrderedClasses(y, scores, lowest_paying(scores[y <= 0], class_sizes(y)[0]))
 
     def _candidates(self, classes: OrderedClasses) -> tuple[int, int]:
         n_positive, n_alarms = classes.n_positive, classes.alarms.size - 1
@@ -75,6 +80,27 @@ class MonotoneMeasure(SearchedMeasure):
         (c, b), sizes = self._peaks(classes, blocks), (classes.n_positive, classes.n_negative)
         worst = self.table_loss(sizes[0] - blocks[:, 1], blocks[:, 3], *sizes)
         return classes.n_positive * worst - classes.missed[c] + classes.alarms[b]
+
+
+def lowest_paying(negatives: FloatArray, unit: float) -> float:
+    """A score such that raising a negative at or below it never pays, whatever the loss U Delta.
+
+    All negatives above 0, or the highest, with the lowest positives make a table that competes.
+    Another gains at most U by its loss, so the negatives of at most 0 that it raises sum to at
+    least -U, less the highest if that is below 0, too. Those nearest 0 that sum to less are sought
+    among more and more, which spares the sort of all.
+    """
+    n_above = int(np.count_nonzero(negatives > 0.0))
+    allowance = unit - min(float(negatives.max()), 0.0)
+    count = n_above + SOUGHT * int(unit)
+    while 2 * count < negatives.size:
+        lowest = negatives.size - count - 1
+        parted = np.partition(negatives, lowest)
+        taken = parted[lowest + 1 :]
+        if np.minimum(taken, 0.0).sum() < -allowance:
+            return float(parted[lowest])
+        count *= 2
+    return -np.inf
 
 
 def _cut_up(blocks: IntArray) -> IntArray:
