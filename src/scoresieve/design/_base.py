@@ -45,6 +45,14 @@ class Columns(ABC):
     def gram(self, d: FloatArray) -> FloatArray:
         """``X_S^T diag(d) X_S``, of shape (n_columns, n_columns), for d >= 0; a new array."""
 
+    def unlike_rows(self) -> IntArray | None:
+        """Rows that may differ from all the others, which are the same; None where not known."""
+        return None
+
+    def dense_rows(self, idx: IntArray) -> Columns:
+        """These rows alone, as a dense block; where :meth:`unlike_rows` has an answer."""
+        raise NotImplementedError
+
     @abstractmethod
     def as_design(self) -> Design:
         """The block as a design of its own, with columns 0 .. n_columns - 1."""

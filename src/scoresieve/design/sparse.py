@@ -11,7 +11,7 @@ import scipy.sparse as sp
 
 from scoresieve._arrays import Array, FloatArray, IntArray
 from scoresieve.design._base import ACTIVE_SHARE, BLOCK_NUMBERS, Columns, Design
-from scoresieve.design.dense import largest_magnitude, squared_sum, weighted_gram
+from scoresieve.design.dense import DenseColumns, largest_magnitude, squared_sum, weighted_gram
 
 #: Up to this many vectors, one product each is faster than scipy's product with a matrix.
 FEW_VECTORS = 3
@@ -92,6 +92,29 @@ class SparseColumns(Columns):
         if self._full_columns.size:
             block = self._block[:, self._other_columns]
         return block, block.tocsr()
+
+    def unlike_rows(self) -> IntArray | None:
+        """Rows with an entry in a column that has zeros; None if a column without zeros varies."""
+        for column in self._full_columns:
+            values = self._block.data[slice(*self._block.indptr[column : column + 2])]
+            if values.min() < values.max():
+                return None
+        has_entry = np.zeros(self._block.shape[0], dtype=bool)
+        has_entry[self._others[0].indices] = True
+        return np.flatnonzero(has_entry)
+
+    def dense_rows(self, idx: IntArray) -> DenseColumns:
+        """These rows alone, as a dense block."""
+        block, n = self._block, self._block.shape[0]
+        place = np.full(n, -1)
+        place[idx] = np.arange(idx.size)
+        places = place[block.indices]
+        kept = places >= 0
+        out = np.zeros((self.n_columns, idx.size))
+        column_of = np.repeat(np.arange(self.n_columns), np.diff(block.indptr))
+        # Repeated entries add up.
+        np.add.at(out, (column_of[kept], places[kept]), block.data[kept])
+        return DenseColumns(out)
 
     def as_design(self) -> SparseDesign:
         """The block as a design of its own; nothing is copied."""

@@ -294,6 +294,13 @@ def class_sizes(y: FloatArray) -> tuple[int, int]:
     return n_positive, int(np.size(y)) - n_positive
 
 
+def alarm_counts(y: FloatArray, scores: FloatArray) -> tuple[int, int, int]:
+    """``(a, b, P)`` of the predictions ``scores > 0``; much faster than scikit-learn's metrics."""
+    positive, alarm = np.asarray(y) > 0, np.asarray(scores) > 0
+    a = int(np.count_nonzero(positive & alarm))
+    return a, int(np.count_nonzero(alarm)) - a, int(np.count_nonzero(positive))
+
+
 def predicted_labels(scores: FloatArray) -> FloatArray:
     """+1 where the score is positive and -1 elsewhere."""
     return np.where(np.asarray(scores) > 0, 1.0, -1.0)

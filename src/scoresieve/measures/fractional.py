@@ -16,7 +16,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.metrics import fbeta_score, jaccard_score
 
 from scoresieve._arrays import FloatArray
 from scoresieve.measures._base import NUMBER, named
@@ -24,8 +23,8 @@ from scoresieve.measures.contingency import (
     IndexArray,
     OrderedClasses,
     SearchedMeasure,
+    alarm_counts,
     as_name,
-    predicted_labels,
 )
 
 # Stands for a price of zero, so that the closed forms need no special case.
@@ -135,8 +134,10 @@ class FBeta(FractionalMeasure):
         return a / (b + self.beta**2 * n_positive)
 
     def score(self, y: FloatArray, scores: FloatArray) -> float:
-        """``fbeta_score`` of scikit-learn for the predictions ``scores > 0``."""
-        return float(fbeta_score(y, predicted_labels(scores), beta=self.beta, zero_division=0.0))
+        """F of the predictions ``scores > 0``; 0 without positives and alarms."""
+        a, b, n_positive = alarm_counts(y, scores)
+        weight = self.beta**2
+        return _ratio((1.0 + weight) * a, a + b + weight * n_positive)
 
     def _lowest_alarm(self, n_positive: int) -> float:
         offset = self.beta**2 * n_positive
@@ -173,8 +174,9 @@ class Jaccard(FractionalMeasure):
         return a / (b + n_positive)
 
     def score(self, y: FloatArray, scores: FloatArray) -> float:
-        """``jaccard_score`` of scikit-learn for the predictions ``scores > 0``."""
-        return float(jaccard_score(y, predicted_labels(scores), zero_division=0.0))
+        """Intersection over union for the predictions ``scores > 0``; 0 where both are empty."""
+        a, b, n_positive = alarm_counts(y, scores)
+        return _ratio(a, n_positive + b)
 
     def _lowest_alarm(self, n_positive: int) -> float:
         return -1.0
@@ -185,3 +187,7 @@ class Jaccard(FractionalMeasure):
         # U a [1 / (P + b) - 1 / (P + b + 1)] > price, with U = P.
         union = n_positive + n_alarms
         return prices * union * (union + 1.0) / n_positive, np.full(union.shape, np.inf)
+
+
+def _ratio(part: float, whole: float) -> float:
+    return part / whole if whole > 0 else 0.0

@@ -17,6 +17,7 @@ from scoresieve.measures._base import named
 from scoresieve.measures.contingency import (
     OrderedClasses,
     SearchedMeasure,
+    alarm_counts,
     class_sizes,
     predicted_labels,
 )
@@ -163,7 +164,5 @@ class GeometricMean(MonotoneMeasure):
 
     def score(self, y: FloatArray, scores: FloatArray) -> float:
         """``sqrt(recall * specificity)`` of the predictions ``scores > 0``."""
-        positive, alarm = np.asarray(y) > 0, np.asarray(scores) > 0
-        n_positive, n_negative = class_sizes(y)
-        a, b = np.count_nonzero(positive & alarm), np.count_nonzero(~positive & alarm)
-        return float(1.0 - self.table_loss(a, b, n_positive, n_negative))
+        a, b, n_positive = alarm_counts(y, scores)
+        return float(1.0 - self.table_loss(a, b, n_positive, np.size(y) - n_positive))
