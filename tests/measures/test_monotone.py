@@ -35,7 +35,7 @@ def test_no_blocks_are_cut_into_none():
 
 
 @pytest.mark.parametrize("name", ["mcc", "gmean"])
-@pytest.mark.parametrize("n_positive, n_negative", [(1, 60), (7, 60), (40, 60), (3, 900)])
+@pytest.mark.parametrize(("n_positive", "n_negative"), [(1, 60), (7, 60), (40, 60), (3, 900)])
 @pytest.mark.parametrize("shift", [0.5, 2.5])
 def test_the_best_of_all_tables(name, n_positive, n_negative, shift):
     """More tables than labellings could be listed for: each with its best examples."""
