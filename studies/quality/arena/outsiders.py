@@ -65,6 +65,8 @@ def by_l1(
 ) -> list[Pick]:
     """The k largest weights at the smallest C of a series that has k features, else at the last."""
     fits: list[tuple[np.ndarray, float, str | None]] = []
+    n_columns, filled = X.shape[1], filled_columns(X)
+    X = X[:, filled]
     C = smallest_C(X, y, class_weight)
     sizes: list[int] = []
     while len(fits) < MAX_FITS and max(sizes, default=0) < max(ks):
@@ -77,8 +79,15 @@ def by_l1(
     for k in ks:
         first = next((i for i, size in enumerate(sizes) if size >= k), int(np.argmax(sizes)))
         weights, intercept, limit = fits[first]
-        picks.append(strongest(weights, intercept, k, limit))
+        everywhere = np.zeros(n_columns)
+        everywhere[filled] = weights
+        picks.append(strongest(everywhere, intercept, k, limit))
     return picks
+
+
+def filled_columns(X: Any) -> np.ndarray:
+    """Columns with an entry: liblinear takes its time for the others, too."""
+    return np.flatnonzero(X.getnnz(axis=0)) if hasattr(X, "getnnz") else np.arange(X.shape[1])
 
 
 def smallest_C(X: Any, y: np.ndarray, class_weight: str | None) -> float:
@@ -93,7 +102,7 @@ def by_rfe(
 ) -> list[Pick]:
     """SVM-RFE by halving; all k share the rounds down to the next power of two."""
     settings = {"C": setting, "class_weight": class_weight, "tol": RFE_TOL}
-    left, limit, picks = np.arange(X.shape[1]), None, {}
+    left, limit, picks = filled_columns(X), None, {}
     for k in sorted(ks, reverse=True):
         stop = 1 << (min(k, left.size) - 1).bit_length()
         if stop < left.size:
