@@ -13,7 +13,7 @@ from sklearn.model_selection import KFold, StratifiedKFold
 
 from scoresieve import ScoreSieve, get_measure, load
 from scoresieve.estimators.sieve.choice import Judge, one_standard_error
-from scoresieve.estimators.sieve.final_models import FinalModel, balancing
+from scoresieve.estimators.sieve.final_models import FinalModel, fit_finals
 from scoresieve.estimators.sieve.selections import Selected, Selection
 from scoresieve.losses import get_loss
 from scoresieve.solvers.limits import Limits
@@ -47,8 +47,8 @@ def test_the_best_row_of_the_table_is_chosen(binary):
     assert model.best_score_ == table["mean_test_score"].max()
     row = table["params"].index(model.best_params_)
     assert table["rank_test_score"][row] == 1
-    # One loss, screened once less than there are values of C; the measure; seven final models.
-    assert len(table["params"]) == (1 + 1) * 7
+    # One loss with one C, and the measure; three final models.
+    assert len(table["params"]) == (1 + 1) * 3
 
 
 def test_the_score_of_the_table_is_that_of_rows_no_model_has_seen():
@@ -247,22 +247,17 @@ def test_the_standard_error_is_that_of_leaving_parts_out():
     assert judge.jackknife_error(scores) == pytest.approx(expected)
 
 
-def test_balanced_classes_weigh_the_same():
-    y, counts = np.array([1.0, -1.0, -1.0, -1.0]), np.array([1.0, 1.0, 2.0, 1.0])
-    weights = counts * balancing(y, counts)
-    assert weights[y > 0].sum() == pytest.approx(weights[y < 0].sum())
-
-
 def test_logistic_final_models_are_those_of_scikit_learn():
     from sklearn.linear_model import LogisticRegression
 
     X, y = noisy(15, noise=2.0)
     labels = np.where(y, 1.0, -1.0)
     chosen = Selected(np.array([3]), np.array([3, 7]), np.zeros(2), 0.0)
-    for balanced in (False, True):
-        w, intercept = FinalModel(1.0, balanced).fit(X[:, [3, 7]], labels, None, chosen)
-        theirs = LogisticRegression(C=1.0, class_weight="balanced" if balanced else None, tol=1e-8)
-        theirs.fit(X[:, [3, 7]], y)
+    finals = [FinalModel(), FinalModel(1.0), FinalModel(30.0)]
+    own, *found = fit_finals(finals, X[:, [3, 7]], labels, None, chosen)
+    assert own == (chosen.w, chosen.intercept)
+    for (w, intercept), C in zip(found, (1.0, 30.0), strict=True):
+        theirs = LogisticRegression(C=C, tol=1e-8).fit(X[:, [3, 7]], y)
         assert w == pytest.approx(theirs.coef_[0], rel=1e-3)
         # The constant column of 10 leaves a hundredth of the penalty on the intercept.
         assert intercept == pytest.approx(theirs.intercept_[0], rel=1e-3, abs=1e-3)

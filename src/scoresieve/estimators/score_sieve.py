@@ -54,10 +54,8 @@ from scoresieve.measures import Measure, get_measure
 from scoresieve.regularizers.units import Units
 from scoresieve.solvers.limits import Deadline, Limits
 
-#: Values of C of a screened selection: those of the others but the smallest.
-FIRST_SCREENED = 1
 #: C of the logistic regressions on the chosen columns.
-FINAL_CS = (1.0, 10.0, 100.0)
+FINAL_CS = (10.0, 100.0)
 #: The value of the constant column in the search for features.
 CONSTANT = 1.0
 
@@ -101,10 +99,9 @@ class ScoreSieve(
 
     Conventions
     -----------
-    * Candidates: the squared hinge under the limit of k features, at each of ``Cs``, also among the
-      4 k columns alone that are best one by one; and the measure's own bound (see
-      :class:`MeasureSVC`). Final models: the one that chose the columns, and logistic regressions
-      on them, plain and balanced, with C of 1, 10 and 100.
+    * Candidates: the squared hinge under the limit of k features, at each of ``Cs``, and the
+      measure's own bound (see :class:`MeasureSVC`). Final models: the one that chose the columns,
+      and logistic regressions on them with C of 10 and 100.
     * More than two classes, or an indicator matrix, make one choice for each class against the
       rest, of the number of features, too.
     * ``decision_function`` is the log-odds of the calibrated score above those of the threshold;
@@ -120,7 +117,7 @@ class ScoreSieve(
         within one standard error of the best. By default 2, 5, 10, 20, 50, 100 and 200.
     candidates : list of str, default=("squared_hinge", "measure")
         What to choose columns by: ``"measure"`` is its own bound, the others are losses.
-    Cs : list of float, default=(0.3, 1.0, 3.0)
+    Cs : list of float, default=(0.3, 1.0, 3.0, 10.0)
         Weights of the losses. The measure's own bound has the C of :class:`MeasureSVC`.
     cv : int, splitter or iterable of (train, test), optional
         As in scikit-learn: 5 parts by default, stratified unless y is an indicator matrix. Every
@@ -162,7 +159,7 @@ class ScoreSieve(
     _: KW_ONLY
     n_features_to_select: Any = None
     candidates: Iterable[str] = ("squared_hinge", "measure")
-    Cs: Iterable[float] = (0.3, 1.0, 3.0)
+    Cs: Iterable[float] = (0.3, 1.0, 3.0, 10.0)
     cv: Any = None
     always_features: ArrayLike | None = None
     excluded_features: ArrayLike | None = None
@@ -242,7 +239,7 @@ class ScoreSieve(
             sizes = [sizes] if isinstance(sizes, int | np.integer) else sizes
             ks = check_sizes(sizes, "n_features_to_select")
             ks = lower_sizes(ks, units.n_units, "n_features_to_select")
-        finals = [FinalModel(C, balanced) for balanced in (False, True) for C in FINAL_CS]
+        finals = [FinalModel(C) for C in FINAL_CS]
         limits = Limits(0.01, 1000, self.max_time, deadline=Deadline(self.max_time))
         return Plan(
             self._selections(),
@@ -253,7 +250,7 @@ class ScoreSieve(
         )
 
     def _selections(self) -> tuple[Selection, ...]:
-        """Every candidate at every C, screened ones after the others."""
+        """Every candidate at every C."""
         Cs = check_grid(self.Cs, "Cs", lambda C, name: float(C))
         found = []
         for name in check_grid(self.candidates, "candidates", lambda each, _: each):
@@ -262,7 +259,6 @@ class ScoreSieve(
                 continue
             loss = loss_for(name, "classification")
             found += [Selection(loss, C) for C in Cs]
-            found += [Selection(loss, C, screened=True) for C in Cs[FIRST_SCREENED:]]
         return tuple(found)
 
     def _chosen(

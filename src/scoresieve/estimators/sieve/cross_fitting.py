@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from scoresieve._arrays import FloatArray, IntArray
-from scoresieve.estimators.sieve.final_models import FinalModel
+from scoresieve.estimators.sieve.final_models import FinalModel, fit_finals
 from scoresieve.estimators.sieve.selections import Selected, Selection
 from scoresieve.solvers.limits import Limits, one_blas_thread
 
@@ -54,8 +54,8 @@ def fold_scores(
             )
             for place, selected in enumerate(path):
                 part, held_out = X_train[:, selected.columns], X_test[:, selected.columns]
-                for last, final in enumerate(plan.finals):
-                    w, intercept = final.fit(part, y_train, counts, selected)
+                models = fit_finals(plan.finals, part, y_train, counts, selected)
+                for last, (w, intercept) in enumerate(models):
                     out[number, place, last] = held_out @ w + intercept
     return out
 
@@ -74,5 +74,5 @@ def final_fit(
     with one_blas_thread():
         path = selection.path(X, y, ks, plan.limits, sample_weight=weights, **plan.columns)
         selected = path[-1]
-        w, intercept = final.fit(X[:, selected.columns], y, weights, selected)
+        [(w, intercept)] = fit_finals([final], X[:, selected.columns], y, weights, selected)
     return selected, w, intercept

@@ -1,13 +1,15 @@
 """Models of the chosen columns: which columns, and how much to shrink them, are two questions.
 
     own        the model that chose them
-    logistic   C sum_i c_i log(1 + exp(-y_i s_i)) + 1/2 ||w||^2 , plain or with balanced classes
+    logistic   C sum_i c_i log(1 + exp(-y_i s_i)) + 1/2 ||w||^2
 
-Each costs a few Newton steps on k columns.
+Each costs a few Newton steps on k columns. Weights for the classes would bring nothing: they move
+the intercept above all, and the threshold is set by the measure.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,7 +20,8 @@ from scoresieve.design import as_design
 from scoresieve.estimators.sieve.selections import Selected
 from scoresieve.losses import get_loss
 from scoresieve.risks import LossRisk
-from scoresieve.solvers.splicing.newton import newton_fit
+from scoresieve.solvers.splicing.newton import newton_steps
+from scoresieve.solvers.splicing.packing import pack_rows
 
 #: The value of the constant column: so large that the intercept is almost free.
 CONSTANT = 10.0
@@ -28,52 +31,47 @@ TOL = 1e-6
 
 @dataclass(frozen=True)
 class FinalModel:
-    """A logistic regression on the chosen columns, or with C = None the model that chose them.
-
-    Attributes
-    ----------
-    balanced : bool
-        Whether the two classes weigh the same.
-    """
+    """A logistic regression on the chosen columns, or with C = None the model that chose them."""
 
     C: float | None = None
-    balanced: bool = False
 
     @property
     def name(self) -> str:
         """For tables."""
-        if self.C is None:
-            return "own"
-        return f"logistic{', balanced' if self.balanced else ''}, C={self.C:g}"
-
-    def fit(
-        self, X: Any, y: FloatArray, weights: FloatArray | None, selected: Selected
-    ) -> tuple[FloatArray, float]:
-        """The weights of the selected columns, and the intercept.
-
-        Parameters
-        ----------
-        X : array or sparse matrix of shape (n_samples, len(selected.columns))
-            The selected columns.
-        weights : ndarray of shape (n_samples,), optional
-            How often each row counts.
-        """
-        if self.C is None or not selected.columns.size:
-            return selected.w, selected.intercept
-        counts = np.ones(y.size) if weights is None else weights
-        if self.balanced:
-            counts = counts * balancing(y, counts)
-        design = as_design(X, constant=CONSTANT)
-        block = design.columns(np.arange(design.n_columns))
-        risk = LossRisk(get_loss("logistic"), y, counts)
-        fit = newton_fit(block, risk, self.C, np.zeros(block.n_columns), tol=TOL)
-        if fit is None:
-            return selected.w, selected.intercept
-        return fit.w[:-1], float(CONSTANT * fit.w[-1])
+        return "own" if self.C is None else f"logistic, C={self.C:g}"
 
 
-def balancing(y: FloatArray, counts: FloatArray) -> FloatArray:
-    """``n / (2 n_class)`` of each row's class, as scikit-learn has it."""
-    positive = y > 0
-    total, of_positives = counts.sum(), counts[positive].sum()
-    return np.where(positive, total / (2.0 * of_positives), total / (2.0 * (total - of_positives)))
+def fit_finals(
+    finals: Sequence[FinalModel],
+    X: Any,
+    y: FloatArray,
+    weights: FloatArray | None,
+    selected: Selected,
+) -> list[tuple[FloatArray, float]]:
+    """The weights of the selected columns and the intercept of each; each starts from the last.
+
+    Parameters
+    ----------
+    X : array or sparse matrix of shape (n_samples, len(selected.columns))
+        The selected columns.
+    weights : ndarray of shape (n_samples,), optional
+        How often each row counts.
+    """
+    own = selected.w, selected.intercept
+    if not selected.columns.size or all(final.C is None for final in finals):
+        return [own for _ in finals]
+    design = as_design(X, constant=CONSTANT)
+    block = design.columns(np.arange(design.n_columns))
+    risk = LossRisk(get_loss("logistic"), y, weights)
+    block, risk = pack_rows(block, risk) or (block, risk)
+    start, found = np.zeros(block.n_columns), []
+    for final in finals:
+        fit = None
+        if final.C is not None:
+            fit = newton_steps(block, risk, final.C, start, TOL, np.inf)
+        if fit is None:  # its own, or Newton's method got stuck
+            found.append(own)
+            continue
+        start = fit.w
+        found.append((fit.w[:-1], float(CONSTANT * fit.w[-1])))
+    return found
