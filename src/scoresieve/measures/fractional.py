@@ -16,7 +16,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.metrics import fbeta_score, jaccard_score
 
 from scoresieve._arrays import FloatArray
 from scoresieve.measures._base import NUMBER, named
@@ -24,8 +23,8 @@ from scoresieve.measures.contingency import (
     IndexArray,
     OrderedClasses,
     SearchedMeasure,
+    alarm_counts,
     as_name,
-    predicted_labels,
 )
 
 # Stands for a price of zero, so that the closed forms need no special case.
@@ -135,8 +134,11 @@ class FBeta(FractionalMeasure):
         return a / (b + self.beta**2 * n_positive)
 
     def score(self, y: FloatArray, scores: FloatArray) -> float:
-        """``fbeta_score`` of scikit-learn for the predictions ``scores > 0``."""
-        return float(fbeta_score(y, predicted_labels(scores), beta=self.beta, zero_division=0.0))
+        """``fbeta_score`` of scikit-learn for the predictions ``scores > 0``, 0 without any."""
+        a, b = alarm_counts(y, scores)
+        weight = self.beta**2
+        total = a + b + weight * np.count_nonzero(np.asarray(y) > 0)
+        return float((1.0 + weight) * a / total) if a else 0.0
 
     def _lowest_alarm(self, n_positive: int) -> float:
         offset = self.beta**2 * n_positive
@@ -173,8 +175,9 @@ class Jaccard(FractionalMeasure):
         return a / (b + n_positive)
 
     def score(self, y: FloatArray, scores: FloatArray) -> float:
-        """``jaccard_score`` of scikit-learn for the predictions ``scores > 0``."""
-        return float(jaccard_score(y, predicted_labels(scores), zero_division=0.0))
+        """``jaccard_score`` of scikit-learn for the predictions ``scores > 0``, 0 without any."""
+        a, b = alarm_counts(y, scores)
+        return float(a / (b + np.count_nonzero(np.asarray(y) > 0))) if a else 0.0
 
     def _lowest_alarm(self, n_positive: int) -> float:
         return -1.0
