@@ -13,6 +13,7 @@ from sklearn.utils import check_X_y
 from sklearn.utils.validation import check_is_fitted
 
 from scoresieve._arrays import FloatArray
+from scoresieve._checks import check_count
 from scoresieve.estimators import ScoreSieve
 from scoresieve.estimators.persistence.kinds import estimator
 from scoresieve.estimators.progress import CallbackMixin, FitTasks, with_callbacks
@@ -164,6 +165,8 @@ class BagScoreSieve(BagModelMixin, CallbackMixin, ClassifierMixin, BaseEstimator
 
     def _views(self, parts: Parts) -> list[EmbeddedView]:
         """The bags by each of the widths; the cosine has none."""
+        if self.n_prototypes is not None:
+            check_count(self.n_prototypes, "n_prototypes")
         others = {name: getattr(self, name) for name in OF_EMBEDDING if name != "sigma"}
         if self.metric == "cosine":
             return [EmbeddedView(parts.data.X, MILESEmbedding(**others), {})]
@@ -190,7 +193,8 @@ class BagScoreSieve(BagModelMixin, CallbackMixin, ClassifierMixin, BaseEstimator
         model, w = self.model_, self._coefficients()[problem]
         table, row = model._tables[problem], model._rows[problem]
         order = np.argsort(-np.abs(w), kind="stable")[: np.count_nonzero(w)]
-        title = f"class {self._targets.name(problem)}: {order.size} instances"
+        number = "1 instance" if order.size == 1 else f"{order.size} instances"
+        title = f"class {self._targets.name(problem)}: {number}"
         sigma = table["params"][row].get("sigma")
         choice = choice_in_words(
             *(self.measure_, table, row, model._odds[problem]), columns="instances", rows="bags"
