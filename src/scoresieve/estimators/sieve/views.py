@@ -1,7 +1,7 @@
 """Views: what the columns of the rows are. One view is chosen for all classes.
 
-as given     the columns of X
-an embedding of bags has columns that are instances of the bags that train
+ScoreSieve has one, the columns of X. An embedding of bags has columns that are instances of the
+bags that train, so that each split has columns of its own.
 """
 
 from __future__ import annotations
