@@ -19,7 +19,7 @@ from sklearn.model_selection import train_test_split
 from sklearn.preprocessing import StandardScaler
 
 from scoresieve.baselines import MILES, MeanInstanceSVM
-from scoresieve.mil import BagMeasureSVCCV, Bags
+from scoresieve.mil import Bags, BagScoreSieve
 from scoresieve.plotting import InstanceContributionsDisplay
 
 COLUMNS = ["donor to acceptor", "donor to ring", "acceptor to ring", "bend of ring"]
@@ -64,11 +64,11 @@ def scaled(train: Bags, test: Bags) -> tuple[Bags, Bags, StandardScaler]:
     return *bags, scaler
 
 
-def compare(train: Bags, y: np.ndarray, test: Bags, y_test: np.ndarray) -> BagMeasureSVCCV:
+def compare(train: Bags, y: np.ndarray, test: Bags, y_test: np.ndarray) -> BagScoreSieve:
     """Fit three models, print their test F1, and return ours."""
-    ours = BagMeasureSVCCV("f1", n_instances_to_select=[1, 3, 6], Cs=[10.0], cv=3)
+    ours = BagScoreSieve("f1", n_instances_to_select=[1, 3, 6], cv=3)
     models = {
-        "few conformers, trained for F1": ours,
+        "few conformers, chosen by F1": ours,
         "MILES, the same number of conformers": MILES(
             k_tol=0.5, class_weight="balanced", max_iter=20_000
         ),
@@ -88,7 +88,7 @@ def compare(train: Bags, y: np.ndarray, test: Bags, y_test: np.ndarray) -> BagMe
     return ours
 
 
-def describe(model: BagMeasureSVCCV, train: Bags, scaler: StandardScaler, columns: list) -> None:
+def describe(model: BagScoreSieve, train: Bags, scaler: StandardScaler, columns: list) -> None:
     """Print the key conformers in the units that they were measured in."""
     print("\nConformers that decide:")
     for key in model.key_instances_:
@@ -102,7 +102,7 @@ def describe(model: BagMeasureSVCCV, train: Bags, scaler: StandardScaler, column
 
 
 def draw(
-    model: BagMeasureSVCCV, train: Bags, test: Bags, scaler: StandardScaler, y: np.ndarray
+    model: BagScoreSieve, train: Bags, test: Bags, scaler: StandardScaler, y: np.ndarray
 ) -> plt.Figure:
     """All training conformers with the key ones, and one new molecule taken apart."""
     figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4.6), layout="constrained")

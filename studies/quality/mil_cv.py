@@ -1,9 +1,9 @@
 """Musk1 and Elephant: ten times ten-fold cross-validation, beside published figures of MILES.
 
 Run ``python -m studies.quality.mil_cv --data FOLDER --jobs 2 --state FILE``. Width, number of
-instances and C are chosen inside the training part of each fold, by three-fold cross-validation.
-Columns are as they are in the files but for the mean instances, which are standardised. C is that
-of the default for our models, and chosen for the others, where it is what selects.
+instances and C are chosen inside the training part of each fold, by three-fold cross-validation:
+of our models by ``BagScoreSieve``, of the others by a grid search. Columns are as they are in the
+files but for the mean instances, which are standardised.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from sklearn.model_selection import GridSearchCV, StratifiedKFold
 from sklearn.preprocessing import StandardScaler
 
 from scoresieve.baselines import MILES, MeanInstanceSVM
-from scoresieve.mil import BagMeasureSVCCV, Bags
+from scoresieve.mil import Bags, BagScoreSieve
 from studies.common.bags import load_bags
 from studies.common.limits import fit_noting_limit, tally
 from studies.common.options import add_state_options, finish, folder_of, make_parser, start
@@ -29,8 +29,7 @@ from studies.common.timing import timed
 from studies.quality.quiet import quiet_thread
 
 SIGMAS = ["0.25*median", "0.5*median", "median"]
-BUDGETS = [5, 20, 80]
-CS = [10.0]
+SIZES = [5, 20, 40]
 #: Of the l1-SVM.
 MILES_CS = [0.3, 1.0, 10.0]
 MEAN_CS = [0.01, 0.1, 1.0, 10.0]
@@ -47,9 +46,7 @@ PUBLISHED = {
 def make_model(method: str) -> Any:
     """A model that chooses its settings by itself."""
     if method in OURS:
-        return BagMeasureSVCCV(
-            OURS[method], sigmas=SIGMAS, budgets=BUDGETS, Cs=CS, cv=INNER, tol=0.1
-        )
+        return BagScoreSieve(OURS[method], sigmas=SIGMAS, n_instances_to_select=SIZES, cv=INNER)
     if method == "MILES":
         model, grid = MILES(tol=1e-3), {"sigma": SIGMAS, "C": MILES_CS}
     else:
@@ -162,8 +159,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     print_note(
         f"{args.repeats} times ten folds, stratified; ± is the standard deviation over the runs, "
         f"instances the median over the folds. Inner {INNER}-fold choice of sigma among {SIGMAS} "
-        f"and the budget among {BUDGETS}, C {CS[0]:g}. MILES: sigma, and C among {MILES_CS}. Mean "
-        f"instance: C among {MEAN_CS}."
+        f"and the number of instances among {SIZES}, within one standard error. MILES: sigma, and "
+        f"C among {MILES_CS}. Mean instance: C among {MEAN_CS}."
     )
     finish(args, {"rows": rows, "summary": summary, "published": PUBLISHED})
 

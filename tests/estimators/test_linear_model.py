@@ -15,7 +15,6 @@ from scoresieve import (
     BudgetClassifier,
     BudgetRegressor,
     MeasureSVC,
-    MeasureSVCCV,
     baselines,
     budget_path,
     certify,
@@ -32,10 +31,15 @@ SETTINGS = {
         "Cs": [1.0],
         "cv": 2,
     },
-    "MeasureSVCCV": {"budgets": [3], "Cs": [3.0], "cv": 2, "price": 0.5, "tol": 0.2},
     "BudgetClassifier": {"budget": 3},
-    "BagMeasureSVC": {"C": 3.0, "sigma": 1.5, "price": 0.5},
-    "BagMeasureSVCCV": {"budgets": [3], "Cs": [3.0], "sigmas": [1.5], "cv": 2, "price": 0.5},
+    "BagMeasureSVC": {"budget": 50, "C": 3.0, "sigma": 1.5, "price": 0.5},
+    "BagScoreSieve": {
+        "n_instances_to_select": 3,
+        "candidates": ["squared_hinge"],
+        "Cs": [1.0],
+        "sigmas": [1.5],
+        "cv": 2,
+    },
     "FGM": {"budget": 3},
     "FSMulti": {"C": 0.5, "tol": 0.3, "inner_tol": 0.1, "fit_intercept": True},
     "L0SVM": {"n_features_to_select": 3},
@@ -161,15 +165,6 @@ def test_any_measure_is_the_score(name, measure, binary):
     assert model.score(form(X), y == "yes") == pytest.approx(expected)
 
 
-@pytest.mark.parametrize("name", ["MeasureSVCCV", "BagMeasureSVCCV"])
-def test_a_choice_by_scoring_is_scored_by_it(name, binary):
-    X, y = binary
-    model, form = made(name, scoring="roc_auc")
-    model.fit(form(X), y)
-    expected = roc_auc_score(y == "yes", model.decision_function(form(X)))
-    assert model.score(form(X), y) == pytest.approx(expected)
-
-
 @pytest.mark.parametrize("name", [*SETTINGS, "BudgetRegressor"])
 def test_bounds_have_one_name(name, binary, fitted):
     """``primal_``, ``dual_`` and ``gap_``, all or none; a certificate agrees with them."""
@@ -195,7 +190,6 @@ def test_bounds_have_one_name(name, binary, fitted):
     ("kind", "model"),
     [
         ({"measure": "f1"}, MeasureSVC("f1", budget=3, C=3.0, tol=0.05)),
-        ({"measure": "f1"}, MeasureSVCCV("f1", budgets=[3], Cs=[3.0], cv=2, tol=0.05)),
         ({"loss": "squared_hinge"}, BudgetClassifier("squared_hinge", budget=3, C=3.0, tol=0.05)),
         ({"loss": "hinge"}, BudgetClassifier("hinge", budget=3, C=3.0, tol=0.05)),
     ],

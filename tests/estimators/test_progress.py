@@ -10,7 +10,7 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import GridSearchCV
 
-from scoresieve import MeasureSVC, MeasureSVCCV, Progress, Status
+from scoresieve import MeasureSVC, Progress, ScoreSieve, Status
 
 callbacks = pytest.importorskip("sklearn.callback", reason="callbacks came with scikit-learn 1.9")
 
@@ -160,11 +160,12 @@ def test_a_search_hands_its_callbacks_down(binary):
     assert fits
 
 
-def test_tasks_of_a_cross_validation(binary):
+def test_tasks_of_a_sieve(binary):
     X, y = binary
     record = Recorder()
-    plain = MeasureSVCCV(budgets=[2, 4], Cs=[1.0, 10.0], cv=2, price=0.5)
+    plain = ScoreSieve(n_features_to_select=2, candidates=["squared_hinge"], Cs=[1.0], cv=2)
     model = clone(plain).set_callbacks(record)
     assert np.array_equal(model.fit(X, y).coef_, plain.fit(X, y).coef_)
-    titles = [f"split {number}, C={C}" for number in (0, 1) for C in (1, 10)]
-    assert record.paths("end") == [("fit", title) for title in [*titles, "refit"]] + [("fit",)]
+    titles = ["class 'yes', split 0", "class 'yes', split 1", "choice"]
+    assert record.paths("end") == [("fit", title) for title in titles] + [("fit",)]
+    assert record.paths("teardown") == [("fit",)]

@@ -9,10 +9,12 @@ import pytest
 import scipy.sparse as sp
 from sklearn.base import clone
 from sklearn.metrics import f1_score
-from sklearn.model_selection import KFold, StratifiedKFold
+from sklearn.model_selection import GroupKFold, LeaveOneOut, StratifiedKFold
 
 from scoresieve import ScoreSieve, get_measure, load
+from scoresieve.estimators.sieve import sieving
 from scoresieve.estimators.sieve.choice import Judge, one_standard_error
+from scoresieve.estimators.sieve.cross_fitting import fold_scores
 from scoresieve.estimators.sieve.final_models import FinalModel, fit_finals
 from scoresieve.estimators.sieve.selections import Selected, Selection
 from scoresieve.losses import get_loss
@@ -198,6 +200,88 @@ def test_the_summary_names_features_and_score(binary):
     assert [line.split()[-1] for line in text.splitlines()[-2:]] in (["3", "7"], ["7", "3"])
 
 
+def test_time_is_that_of_all_jobs_from_the_call_of_fit_on(monkeypatch):
+    """Every fold has one and the same deadline; that of other processes is in test_limits.py."""
+    X, y = noisy(11)
+    seen = []
+
+    def spy(plan, *arguments):
+        seen.append(plan.limits.deadline)
+        return fold_scores(plan, *arguments)
+
+    monkeypatch.setattr(sieving, "fold_scores", spy)
+    ScoreSieve("f1", n_features_to_select=2, max_time=60.0, **QUICK).fit(X, y)
+    assert len(seen) == 3
+    assert len(set(map(id, seen))) == 1
+
+
+def test_a_fit_that_is_interrupted_leaves_the_model_before_it(monkeypatch):
+    X, y = noisy(16)
+    model = ScoreSieve("f1", n_features_to_select=2, **QUICK).fit(X, y)
+    before, decision = dict(vars(model)), model.decision_function(X)
+
+    def interrupted(*arguments):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(sieving, "fold_scores", interrupted)
+    fresh = clone(model)
+    for each in (model, fresh):
+        with pytest.raises(KeyboardInterrupt):
+            each.fit(X[:, :5], y)
+    assert vars(model) == before
+    assert np.array_equal(model.decision_function(X), decision)
+    assert vars(fresh) == vars(clone(model))
+
+
+def test_progress_goes_to_stderr(capsys):
+    X, y = noisy(17)
+    ScoreSieve("f1", n_features_to_select=2, verbose=1, **QUICK).fit(X, y)
+    out, err = capsys.readouterr()
+    lines = err.splitlines()
+    assert out == ""
+    assert [line.split(":")[0] for line in lines] == [
+        *(f"[ScoreSieve] class True, split {number}" for number in range(3)),
+        "[ScoreSieve] choice",
+    ]
+    assert "3 settings" in lines[0]
+    assert "class True: 2 columns by squared_hinge, C=1, f1 0." in lines[-1]
+
+
+def test_no_score_is_of_rows_that_a_selection_has_seen():
+    """Labels without any relation to X: perfect in training, chance on rows that are held out."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(60, 400)), np.tile([0, 1], 30)
+    model = ScoreSieve("roc_auc", n_features_to_select=20, **QUICK).fit(X, y)
+    assert model.score(X, y) > 0.95
+    assert np.all(np.abs(model.cv_results_["mean_test_score"] - 0.5) < 0.2)
+
+
+def test_groups_of_rows_stay_together():
+    X, y = noisy(18)
+    groups = np.arange(240) % 6
+    arguments = QUICK | {"n_features_to_select": 2}
+    by_groups = ScoreSieve("f1", **arguments | {"cv": GroupKFold(3)}).fit(X, y, groups=groups)
+    splits = list(GroupKFold(3).split(X, y, groups))
+    by_hand = ScoreSieve("f1", **arguments | {"cv": splits}).fit(X, y)
+    assert np.array_equal(by_groups.coef_, by_hand.coef_)
+    assert by_groups.best_score_ == by_hand.best_score_
+
+
+def test_a_number_of_alarms_is_about_rows_as_often_as_they_count():
+    X, y = noisy(19, n_samples=60)
+    arguments = QUICK | {"n_features_to_select": 2}
+    model = ScoreSieve("prec@80", **arguments).fit(X, y, sample_weight=np.full(60, 2))
+    assert model.measure_.name == "prec@80"
+    with pytest.raises(ValueError, match="only 60 examples"):
+        ScoreSieve("prec@80", **arguments).fit(X, y)
+
+
+def test_a_row_may_be_a_part():
+    X, y = noisy(20, n_samples=24)
+    model = ScoreSieve("f1", n_features_to_select=1, **QUICK | {"cv": LeaveOneOut()}).fit(X, y)
+    assert 0.0 < model.best_score_ <= 1.0
+
+
 def test_no_time_still_gives_a_model():
     X, y = noisy(11)
     model = ScoreSieve("f1", n_features_to_select=2, max_time=1e-9, **QUICK).fit(X, y)
@@ -212,7 +296,9 @@ def test_no_time_still_gives_a_model():
         ({"candidates": ["squared"]}, "squared"),
         ({"candidates": []}, "candidates is empty"),
         ({"Cs": []}, "Cs is empty"),
-        ({"Cs": [-1.0]}, "C"),
+        ({"Cs": [-1.0]}, r"Cs\[0\] must be a positive finite number; got -1.0"),
+        ({"max_time": "soon"}, "max_time must be a positive finite number; got 'soon'"),
+        ({"measure": "prec@61"}, "only 60 examples"),
         ({"multi_class_support": "sum"}, "multi_class_support"),
         ({"cv": [(np.arange(10), np.arange(10, 20))]}, "is held out in no split"),
     ],
@@ -220,14 +306,17 @@ def test_no_time_still_gives_a_model():
 def test_wrong_parameters_are_refused_by_name(parameters, message):
     X, y = noisy(12, n_samples=60)
     with pytest.raises(ValueError, match=message):
-        ScoreSieve("f1", **QUICK | {"n_features_to_select": 2} | parameters).fit(X, y)
+        ScoreSieve(**QUICK | {"n_features_to_select": 2} | parameters).fit(X, y)
 
 
-def test_a_row_that_is_held_out_twice_is_refused():
+def test_weights_that_the_measure_does_not_take_are_refused_before_any_fit(monkeypatch):
     X, y = noisy(13, n_samples=60)
-    splits = [*KFold(3).split(X), next(iter(KFold(3).split(X)))]
-    with pytest.raises(ValueError, match="held out in splits 0 and 3"):
-        ScoreSieve("f1", n_features_to_select=2, **QUICK | {"cv": splits}).fit(X, y)
+    monkeypatch.setattr(sieving, "fold_scores", None)
+    model = ScoreSieve("f1", n_features_to_select=2, **QUICK)
+    with pytest.raises(ValueError, match=r"sample_weight\[0\] is 0.5, but f1 takes whole weights"):
+        model.fit(X, y, sample_weight=np.full(60, 0.5))
+    with pytest.raises(ValueError, match="sample_weight is zero for all rows"):
+        model.fit(X, y, sample_weight=np.zeros(60))
 
 
 def test_a_clone_has_the_same_parameters(binary):

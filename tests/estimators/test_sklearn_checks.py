@@ -11,7 +11,7 @@ from sklearn.model_selection import LeaveOneGroupOut
 from sklearn.utils import shuffle
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from scoresieve import BudgetClassifier, BudgetRegressor, MeasureSVC, MeasureSVCCV, ScoreSieve
+from scoresieve import BudgetClassifier, BudgetRegressor, MeasureSVC, ScoreSieve
 
 ESTIMATORS = [
     MeasureSVC(),
@@ -19,8 +19,6 @@ ESTIMATORS = [
     MeasureSVC(measure="accuracy", n_features_to_select=3),
     MeasureSVC(measure="prbep", tol=0.2),
     MeasureSVC(measure="roc_auc", tol=0.2),
-    MeasureSVCCV("balanced_accuracy", budgets=[1, 2], Cs=[10.0], cv=2),
-    MeasureSVCCV("accuracy", n_features_to_select=[2], Cs=[1.0], cv=2, refit="1se", tol=0.2),
     ScoreSieve("accuracy", n_features_to_select=2, candidates=["squared_hinge"], Cs=[1.0], cv=2),
     BudgetClassifier(),
     BudgetClassifier("logistic", n_features_to_select=3),
@@ -99,10 +97,6 @@ def fit(estimator, arguments, part):
 @pytest.mark.parametrize("estimator", CERTIFIED, ids=on_one_line)
 def test_weights_and_repeated_rows_bound_one_optimum(estimator, form):
     """``dual <= min J <= primal`` holds for both fits with one and the same minimum."""
-    if isinstance(estimator, MeasureSVCCV):
-        # One point of the grid: what is compared are its final models, not choices between points.
-        sizes = "budgets" if estimator.budgets else "n_features_to_select"
-        estimator = clone(estimator).set_params(**{sizes: [2]})
     models = []
     for arguments, part in weighted_and_repeated(estimator, shuffled=True):
         arguments["X"] = form(arguments["X"])
@@ -124,7 +118,6 @@ REPEATING = [
     MeasureSVC("prbep", tol=0.2),
     MeasureSVC("prec@5", tol=0.2, solver="two_layer"),
     MeasureSVC("average_precision", tol=0.2),
-    MeasureSVCCV("f1", budgets=[1, 2], Cs=[10.0], price=0.5, tol=0.2),
 ]
 
 

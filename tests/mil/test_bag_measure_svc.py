@@ -31,7 +31,7 @@ def labels(request):
     return request.getfixturevalue(request.param)
 
 
-@pytest.mark.parametrize("size", [{"budget": 2}, {"n_instances_to_select": 2}, {}])
+@pytest.mark.parametrize("size", [{"budget": 2}, {"n_instances_to_select": 2}])
 def test_it_is_a_measure_svc_on_the_embedding(bags, labels, size):
     model = BagMeasureSVC("f1", **size, **SETTINGS).fit(bags, labels)
     embedding = MILESEmbedding(1.5).fit(bags)
@@ -51,6 +51,17 @@ def test_it_is_a_measure_svc_on_the_embedding(bags, labels, size):
     assert_array_equal(model.l0_gap_, plain.l0_gap_)
     assert np.all(np.isfinite(model.l0_gap_) == ("n_instances_to_select" in size))
     assert not hasattr(model, "n_features_in_")
+
+
+def test_by_default_there_are_at_most_40_instances(bags, binary):
+    settings = SETTINGS | {"C": 100.0, "sigma": 0.5, "certificate": False}
+    model = BagMeasureSVC(**settings).fit(bags, binary)
+    few = BagMeasureSVC(n_instances_to_select=40, **settings).fit(bags, binary)
+    assert model.model_.n_features_to_select == 40
+    assert_array_equal(model.coef_, few.coef_)
+    assert 0 < model.n_instances_selected_ <= 40
+    relaxed = BagMeasureSVC(budget=40, **settings).fit(bags, binary)
+    assert relaxed.n_instances_selected_ > 40
 
 
 def test_a_certificate_may_be_left_out(bags, binary, fitted):

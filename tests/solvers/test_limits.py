@@ -1,5 +1,7 @@
 """The limits of a run are checked when they are made; a tracker keeps them and the best bounds."""
 
+import pickle
+
 import numpy as np
 import pytest
 
@@ -58,6 +60,16 @@ def test_a_deadline_is_a_moment(clock):
     clock.seconds = 3.0
     assert soon.is_over
     assert not never.is_over
+
+
+def test_a_deadline_is_the_same_moment_in_another_process(clock):
+    clock.seconds = 1.0
+    deadline = Deadline(3.0)
+    clock.seconds = 3.5
+    late = pickle.loads(pickle.dumps(deadline))
+    assert not late.is_over
+    clock.seconds = 4.0
+    assert late.is_over
 
 
 def test_the_clock_counts_parts_even_if_they_fail(clock):

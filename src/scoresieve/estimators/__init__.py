@@ -3,7 +3,6 @@
 from scoresieve.estimators.budget_classifier import BudgetClassifier
 from scoresieve.estimators.budget_regressor import BudgetRegressor
 from scoresieve.estimators.measure_svc import MeasureSVC
-from scoresieve.estimators.measure_svc_cv import MeasureSVCCV
 from scoresieve.estimators.path import BudgetPath, budget_path
 from scoresieve.estimators.persistence.saving import load
 from scoresieve.estimators.score_sieve import ScoreSieve
@@ -14,7 +13,6 @@ __all__ = [
     "BudgetPath",
     "BudgetRegressor",
     "MeasureSVC",
-    "MeasureSVCCV",
     "ScoreSieve",
     "budget_path",
     "load",

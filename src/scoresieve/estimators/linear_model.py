@@ -91,6 +91,10 @@ class LinearModelMixin(LabelTagsMixin):
         decision = linear_scores(X, self.coef_) + self.intercept_
         return decision.ravel() if self._targets.kind == "binary" else decision
 
+    def _above_thresholds(self, decision: FloatArray) -> FloatArray:
+        """Decisions that are positive where each class alone would be predicted."""
+        return decision
+
     def predict(self, X: Any) -> Array:
         """The class of each row of X, or an indicator matrix of shape (n_samples, n_classes)."""
         decision = self.decision_function(X)
@@ -112,7 +116,7 @@ class LinearModelMixin(LabelTagsMixin):
         check_is_fitted(self, "coef_")
         if not hasattr(self, "measure_"):
             return ClassifierMixin.score(self, X, y, sample_weight)
-        decision = self.decision_function(X)
+        decision = self._above_thresholds(self.decision_function(X))
         y = self._validated_targets(decision, y)
         return measure_score(self.measure_, self._targets, y, decision, sample_weight)
 

@@ -62,17 +62,21 @@ class Reporter:
 
     def __call__(self, row: Progress) -> bool:
         """Tell everyone of one round; whether to stop."""
-        if self.verbose:
-            sys.stderr.write(
-                f"[{self.estimator_name}] {self.title}: iteration {row.iteration}, "
-                f"gap {row.gap:.3g}, features {row.n_support}, {row.time:.1f} s\n"
-            )
+        self.say(
+            f"iteration {row.iteration}, gap {row.gap:.3g}, features {row.n_support}, "
+            f"{row.time:.1f} s"
+        )
         if self.context is None:
             return False
         task = self.context.subcontext(task_name=f"round {row.iteration}")
         about = {"estimator": self.estimator, "metadata": {"progress": row}}
         task.call_on_fit_task_begin(**about)
         return task.call_on_fit_task_end(**about)
+
+    def say(self, text: str) -> None:
+        """Write a line to stderr, if the user wants to know."""
+        if self.verbose:
+            sys.stderr.write(f"[{self.estimator_name}] {self.title}: {text}\n")
 
     def told(self, limits: Limits) -> Limits:
         """The limits of a run whose rounds this reporter is told of."""

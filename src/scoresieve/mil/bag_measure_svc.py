@@ -13,6 +13,9 @@ from scoresieve.estimators import MeasureSVC
 from scoresieve.measures import Measure
 from scoresieve.mil.bag_model import OF_EMBEDDING, BagModelMixin
 
+#: Instances for each class when neither their number nor a budget is given.
+DEFAULT_INSTANCES = 40
+
 
 @dataclass(eq=False, repr=False)
 class BagMeasureSVC(BagModelMixin, ClassifierMixin, BaseEstimator):
@@ -31,10 +34,11 @@ class BagMeasureSVC(BagModelMixin, ClassifierMixin, BaseEstimator):
     Parameters
     ----------
     measure : str or Measure, default="f1"
-    budget : int, optional
-        B of the budget norm; the model has more instances than that.
     n_instances_to_select : int, optional
-        At most that many instances for each class.
+        At most that many instances for each class; 40 by default, about as many as MILES keeps.
+    budget : int, optional
+        Instead of it, B of the budget norm: the relaxed model, which on bags has hundreds of
+        instances.
     C : float, default=10.0
         Weight of the loss; the default is one that left no model empty in
         ``studies.quality.mil_defaults``. 1 to 100 is the useful range.
@@ -80,8 +84,8 @@ status_, history_
     _: KW_ONLY
     bound: str = "tight"
     price: str | float = "auto"
-    budget: int | None = None
     n_instances_to_select: int | None = None
+    budget: int | None = None
     certificate: bool = True
     C: float = 10.0
     sigma: str | float = "median"
@@ -128,6 +132,8 @@ status_, history_
                 "n_instances_to_select is a guarantee, budget lets more instances in at less "
                 "weight."
             )
+        if k is None and self.budget is None:
+            k = DEFAULT_INSTANCES
         parameters["n_features_to_select"] = k
         return MeasureSVC(
             **{name: value for name, value in parameters.items() if name not in OF_EMBEDDING}

@@ -57,9 +57,9 @@ class BagModelMixin(LinearModelMixin, PersistenceMixin):
 
     Conventions
     -----------
-    ``fit`` of a subclass calls ``_fit_on_embedding``, which sets ``embedding_``, ``model_``,
-    ``key_instances_``, ``n_instances_selected_``, ``coef_`` and all fitted attributes of ``model_``
-    that mean the same for bags.
+    ``fit`` of a subclass ends with ``_fit_on_embedding`` or ``_take_over``, which set
+    ``embedding_``, ``model_``, ``key_instances_``, ``n_instances_selected_``, ``coef_`` and all
+    fitted attributes of ``model_`` that mean the same for bags.
     """
 
     _fields = fields_of("embedding_", "model_", "_origins")
@@ -92,6 +92,20 @@ class BagModelMixin(LinearModelMixin, PersistenceMixin):
         kept = bags if weights is None else bags[numbers]
         embedding.fit(kept)
         model.fit(embedding.transform(bags), y, **weights_argument(weights))
+        self._take_over(embedding, model, kept, numbers)
+
+    def _take_over(
+        self, embedding: MILESEmbedding, model: Any, kept: Bags, numbers: IntArray
+    ) -> None:
+        """Set the fitted attributes from those of a model on the embedding.
+
+        Parameters
+        ----------
+        kept : Bags
+            That the embedding was fitted on.
+        numbers : ndarray of int of shape (len(kept),)
+            Their numbers among all bags.
+        """
         places = [kept.origin(k) for k in embedding.prototype_indices_[model.support_]]
         origins = [(numbers[bag], position) for bag, position in places]
         for name in fitted_names(self):
@@ -127,8 +141,6 @@ class BagModelMixin(LinearModelMixin, PersistenceMixin):
     def _without_certificate(self) -> Any:
         """The selected instances alone, and the model on their columns of the embedding."""
         lean = super()._without_certificate()
-        if "model_" not in self._fields:  # All that is inside the chosen estimator.
-            return lean
         embedding, model = lean.embedding_, lean.model_
         # No embedding is without any column.
         kept = model.support_ if model.support_.size else np.arange(1)

@@ -79,7 +79,7 @@ class InstanceContributionsDisplay:
 
         Parameters
         ----------
-        model : BagMeasureSVC, BagMeasureSVCCV or MILES
+        model : BagMeasureSVC, BagScoreSieve or MILES
             Fitted.
         bag : array-like or CSR array of shape (n_instances, n_columns)
         label : object, optional

@@ -81,7 +81,11 @@ class Progress:
 
 
 class Deadline:
-    """The moment after which no further round begins; never, without a number of seconds."""
+    """The moment after which no further round begins; never, without a number of seconds.
+
+    It may be pickled: ``perf_counter`` is one clock for all processes of a machine, so that the
+    moment is the same for the jobs of a parallel fit, however late they begin.
+    """
 
     def __init__(self, seconds: float | None) -> None:
         self._end = np.inf if seconds is None else perf_counter() + seconds

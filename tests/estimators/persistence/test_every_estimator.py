@@ -17,7 +17,6 @@ from scoresieve import (
     BudgetClassifier,
     BudgetRegressor,
     MeasureSVC,
-    MeasureSVCCV,
     ScoreSieve,
     baselines,
     mil,
@@ -28,7 +27,7 @@ from scoresieve.losses import HuberHinge
 #: Models on rows, one for each kind of labels at least.
 ON_ROWS = [
     MeasureSVC("prec@p", n_features_to_select=2),
-    MeasureSVCCV(n_features_to_select=[1, 2], Cs=[1.0, 10.0], cv=2, price=0.5, tol=0.3),
+    ScoreSieve(n_features_to_select=[1, 2], candidates=["squared_hinge"], Cs=[1.0], cv=2),
     BudgetClassifier(HuberHinge(delta=0.5), budget=3),
     BudgetRegressor("huber", n_features_to_select=3),
     baselines.FGM(budget=3),
@@ -40,11 +39,12 @@ ON_ROWS = [
     baselines.SquaredL1SVM("roc_auc"),
     baselines.SVMPerf("f2", C_scale="svmperf"),
     baselines.SVMRFE(n_features_to_select=3, step=1),
-    ScoreSieve(n_features_to_select=[1, 2], candidates=["squared_hinge"], Cs=[1.0], cv=2),
 ]
 ON_BAGS = [
     mil.BagMeasureSVC(budget=2),
-    mil.BagMeasureSVCCV(budgets=[2], sigmas=[1.0, "median"], Cs=[10.0], cv=2, price=0.5),
+    mil.BagScoreSieve(
+        n_instances_to_select=2, candidates=["measure"], sigmas=[1.0, "median"], Cs=[1.0], cv=2
+    ),
     mil.MILESEmbedding("0.5*median", n_prototypes=20),
     baselines.MILES(sigma=1.0),
     baselines.MeanInstanceSVM(),
@@ -52,7 +52,7 @@ ON_BAGS = [
 METHODS = ("decision_function", "predict", "transform", "instance_scores")
 #: What a file without the certificate has not, or only for the selected instances.
 LEAN = {"_dual_point", "_dual_points", "_warm_y", "_warm_weights", "history_"}
-LEAN |= {"embedding_", "model_", "estimator_", "_n_callbacks"}
+LEAN |= {"embedding_", "model_", "_n_callbacks"}
 
 
 def make_rows(kind):
@@ -208,7 +208,7 @@ def test_skops_trusts_the_estimators_alone(trained, estimator, same):
     types = sio.get_untrusted_types(data=data)
     parts = [model]
     for part in parts:
-        inside = part._fields.keys() & {"estimator_", "embedding_", "model_"}
+        inside = part._fields.keys() & {"embedding_", "model_"}
         parts.extend(getattr(part, name) for name in inside)
     classes = {type(part) for part in parts} | {type(m.loss) for m in parts if own_loss(m)}
     assert types == sorted(f"{cls.__module__}.{cls.__qualname__}" for cls in classes)
@@ -289,17 +289,11 @@ def test_a_file_may_name_classes_that_nobody_imported(trained, path):
 @pytest.mark.parametrize(
     ("estimator", "place", "value", "message"),
     [
-        (ON_ROWS[1], "fitted.estimator_.class", "FGM", r"class must be one of \['MeasureSVC'\]"),
-        (ON_ROWS[1], "fitted.estimator_.class", "BagMeasureSVC", "class must be one of"),
-        (ON_ROWS[1], "fitted.estimator_.fitted.status_.0", "FINE", "estimator_.fitted.status_.0"),
-        (ON_ROWS[1], "fitted.best_index_", 4, "best_index_ must be a number from 0 to 3"),
-        (ON_ROWS[1], "fitted.best_index_", True, "best_index_ must be int"),
-        (ON_ROWS[1], "fitted.n_splits_", 0, "n_splits_ must be a number"),
-        (ON_ROWS[1], "fitted.cv_results_.params.0", {"budget": 1}, "each with its C"),
-        (ON_ROWS[1], "fitted.cv_results_.params.0", 3, "each with its C"),
-        (ON_ROWS[1], "fitted.cv_results_.params.0.C", [1.0], "neither a number nor text"),
-        (ON_ROWS[1], "fitted.cv_results_.params", [{"C": 1.0}], "about 1 points; there must be 4"),
-        (ON_ROWS[1], "fitted.cv_results_.extra", 1, "extra must be ndarray"),
+        (ON_ROWS[1], "fitted._tables.0.params.0", {"budget": 1}, "each with C, selection, final_"),
+        (ON_ROWS[1], "fitted._tables.0.params.0", 3, "each with C, selection, final_model"),
+        (ON_ROWS[1], "fitted._tables.0.params.0.C", [1.0], "neither a number nor text"),
+        (ON_ROWS[1], "fitted._tables.0.params", [{"C": 1.0}], "about 1 points; there must be 6"),
+        (ON_ROWS[1], "fitted._tables.0.extra", 1, "extra must be ndarray"),
         (ON_ROWS[2], "fitted._arguments.loss.delta", "1", "loss.delta must be float"),
         (ON_ROWS[2], "fitted._arguments.loss.loss", "hinge", "surplus entries: delta"),
         (ON_ROWS[3], "parameters.loss", {"loss": "os.system"}, "unknown loss"),
@@ -318,6 +312,7 @@ def test_a_file_may_name_classes_that_nobody_imported(trained, path):
         (ON_BAGS[0], "fitted.embedding_.class", "MeasureSVC", "class must be one of"),
         (ON_BAGS[0], "fitted.embedding_.fitted.n_columns_in_", 4, "prototypes_ has the shape"),
         (ON_BAGS[0], "fitted.model_.fitted.n_features_in_", 999, "there must be"),
+        (ON_BAGS[1], "fitted.model_.class", "MeasureSVC", r"must be one of \['ScoreSieve'\]"),
         (ON_BAGS[3], "fitted.model_.class", "MeasureSVC", r"class must be one of \['L1SVM'\]"),
     ],
 )
@@ -331,10 +326,12 @@ def test_wrong_descriptions(trained, path, files, estimator, place, value, messa
 @pytest.mark.parametrize(
     ("estimator", "name", "value", "message"),
     [
-        (ON_ROWS[1], "cv_results_.mean_test_score", np.zeros(3), "there must be 3"),
-        (ON_ROWS[1], "cv_results_.param_C", np.zeros(3), "param_C has the shape"),
-        (ON_ROWS[1], "cv_results_.param_C", np.array(["a"] * 4), "param_C has the dtype"),
-        (ON_ROWS[1], "estimator_.fitted.intercept_", np.zeros(2), "intercept_ has the shape"),
+        (ON_ROWS[1], "_tables.0.mean_test_score", np.zeros(3), "std_test_score has the shape"),
+        (ON_ROWS[1], "_tables.0.rank_test_score", np.zeros(3), "rank_test_score has the shape"),
+        (ON_ROWS[1], "_tables.0.rank_test_score", np.array(["a"] * 14), "score has the dtype"),
+        (ON_ROWS[1], "_rows", np.array([14]), "_rows holds a number that is no row"),
+        (ON_ROWS[1], "_rows", np.array([-1]), "_rows holds a number that is no row"),
+        (ON_ROWS[1], "_odds", np.array([np.nan]), "_odds holds NaN"),
         (ON_ROWS[3], "coef_.data", np.zeros(2), "data has the shape"),
         (ON_ROWS[3], "_dual_point.slopes", np.full(50, np.nan), "slopes holds NaN"),
         (ON_ROWS[4], "stopped_by_", np.zeros(1), "stopped_by_ has the dtype"),
@@ -362,8 +359,8 @@ def test_a_table_of_scores_must_have_scores(trained, path, files):
     model, _, _ = trained(ON_ROWS[1], "two classes")
     model.save(path)
     members = files.members_of(path)
-    del members["fitted.cv_results_.mean_test_score.npy"]
-    files.write(path, files.put(members, "fitted.cv_results_.mean_test_score", ...))
+    del members["fitted._tables.0.mean_test_score.npy"]
+    files.write(path, files.put(members, "fitted._tables.0.mean_test_score", ...))
     files.refused(path, "mean_test_score is missing")
 
 
@@ -399,9 +396,7 @@ PRICED = {
     "given": MeasureSVC("mcc", price=0.4, budget=3, C=3.0),
     "top": MeasureSVC("prbep", budget=3, C=3.0),
     "paper": MeasureSVC("f1", bound="paper", budget=3, C=3.0),
-    "chosen": MeasureSVCCV(budgets=[2, 3], Cs=[10.0], cv=2, tol=0.2),
     "bags": mil.BagMeasureSVC("jaccard", budget=2),
-    "chosen bags": mil.BagMeasureSVCCV(budgets=[2], sigmas=[1.0], Cs=[10.0], cv=2),
 }
 
 

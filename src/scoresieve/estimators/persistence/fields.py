@@ -123,19 +123,32 @@ def _check_point(record: Record, key: Any) -> dict[str, Array]:
     return plain
 
 
+#: What the summary of a chosen model says of its point of the grid.
+_POINT_HAS = ("C", "selection", "final_model")
+
+
 def _check_results(record: Record, key: Any) -> dict[str, Any]:
     """The points of a grid, and columns with a number or a text for each of them."""
     entry = record.record(key)
     found: dict[str, Any] = dict.fromkeys(entry.names())
     found["mean_test_score"] = entry.array("mean_test_score", np.float64, ("points",))
+    found["std_test_score"] = entry.array("std_test_score", np.float64, ("points",))
     found["params"] = points = entry.take("params", list)
     record.size(key, "points", len(points))
     found |= {name: entry.array(name, "ifO", ("points",)) for name in entry.names()}
-    if not all(type(point) is dict and "C" in point for point in points):
-        entry.refuse("params", "must be points of a grid, each with its C.")
+    if not all(type(point) is dict and {*_POINT_HAS} <= {*point} for point in points):
+        entry.refuse("params", f"must be points of a grid, each with {', '.join(_POINT_HAS)}.")
     parts = [*(point.values() for point in points), *(found[k] for k in found if k != "params")]
     if not all(isinstance(cell, str | numbers.Real) for part in parts for cell in part):
         record.refuse(key, "holds what is neither a number nor text.")
+    return found
+
+
+def _check_rows(record: Record, key: Any) -> Array:
+    """A row of its table for each problem."""
+    found = record.array(key, np.int64, ("problems",))
+    if np.any(found < 0) or np.any(found >= record.known.sizes["points"]):
+        record.refuse(key, "holds a number that is no row of the tables.")
     return found
 
 
@@ -198,14 +211,8 @@ FIELDS: dict[str, Field] = {
     "_warm_weights": Field(_check_warm_weights, nullable=True, is_proof=True),
     "_dual_points": each(_POINT),
     # Of models that were chosen by cross-validation.
-    "n_splits_": number(int, 1),
-    "cv_results_": Field(_check_results),
-    "best_index_": Field(
-        lambda record, key: record.number(key, int, 0, record.known.sizes["points"] - 1)
-    ),
-    "estimator_": kinds.estimator("MeasureSVC"),
     "_tables": each(Field(_check_results)),
-    "_rows": _WHOLE,
+    "_rows": Field(_check_rows),
     "_odds": _FINITE,
     # Of bags: prototypes are the features of the model on the embedding.
     "n_columns_in_": kinds.count("columns"),

@@ -1,17 +1,15 @@
-"""Rows that train and rows that are held out: the splits, and what a measure is on a part."""
+"""Rows that train and rows that are held out, each row once."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.model_selection import check_cv
 
-from scoresieve._arrays import FloatArray, IntArray
+from scoresieve._arrays import BoolArray, FloatArray, IntArray
 from scoresieve.estimators.targets import Targets
-from scoresieve.measures import Accuracy, Measure, PrecisionAtK, RecallAtK, get_measure
-from scoresieve.solvers.row_weights import apply_weights
 
 _ADVICE = (
     "use fewer splits, or a splitter that spreads each class over all parts, such as "
@@ -36,15 +34,53 @@ class LabelledData:
     weights: FloatArray | None
     targets: Targets
 
-    @property
-    def n_counted(self) -> int:
-        """Rows, each as often as it counts; only to be used if the weights are whole."""
-        return self.X.shape[0] if self.weights is None else int(self.weights.sum())
-
     def rows(self, rows: IntArray) -> LabelledData:
         """Some of the rows; the classes stay those of all."""
         weights = None if self.weights is None else self.weights[rows]
         return LabelledData(self.X[rows], self.y[rows], weights, self.targets)
+
+
+class Parts(NamedTuple):
+    """The rows that count, the splits of them, and the split that holds each one out."""
+
+    data: LabelledData
+    splits: list[Split]
+    part_of: IntArray
+
+
+def make_parts(cv: Any, data: LabelledData, groups: Any = None) -> Parts:
+    """The splits of :func:`make_splits`, which must hold every row out once.
+
+    Rows of weight 0 are left out, so that the numbers in the splits are those of the others.
+    """
+    splits = make_splits(cv, data, groups)
+    counts = np.ones(data.y.shape[0], dtype=bool) if data.weights is None else data.weights > 0.0
+    part_of = parts_of_rows(splits, counts)
+    if np.all(counts):
+        return Parts(data, splits, part_of)
+    place = np.cumsum(counts) - 1
+    moved = [Split(place[split.train], place[split.test]) for split in splits]
+    return Parts(data.rows(np.flatnonzero(counts)), moved, part_of[counts])
+
+
+def parts_of_rows(splits: list[Split], counts: BoolArray) -> IntArray:
+    """The split in which each row is held out; ValueError if one that counts is not, or twice."""
+    part_of = np.full(counts.size, -1)
+    for number, split in enumerate(splits):
+        taken = split.test[part_of[split.test] >= 0]
+        if taken.size:
+            raise ValueError(
+                f"row {taken[0]} is held out in splits {part_of[taken[0]]} and {number}; cv must "
+                "hold every row out once, as KFold does."
+            )
+        part_of[split.test] = number
+    missing = np.flatnonzero(counts & (part_of < 0))
+    if missing.size:
+        raise ValueError(
+            f"row {missing[0]} is held out in no split; cv must hold every row out once, as KFold "
+            "does."
+        )
+    return part_of
 
 
 def make_splits(cv: Any, data: LabelledData, groups: Any = None) -> list[Split]:
@@ -103,33 +139,6 @@ def _check_rows(number: int, split: Split) -> None:
         )
 
 
-def check_measure(
-    measure: str | Measure, data: LabelledData, splits: list[Split], *, is_scored: bool
-) -> None:
-    """Refuse a measure that is not defined on the rows, or on a test part for any class.
-
-    Parameters
-    ----------
-    is_scored : bool
-        Whether the test parts are scored by the measure.
-    """
-    measure = get_measure(measure)
-    # k of "prec@k" is about all rows, each as often as it counts.
-    _, y_counted, _ = apply_weights(measure, data.y, data.y, data.weights)
-    for labels in data.targets.labels(y_counted):
-        measure.check(labels)
-    if isinstance(measure, Accuracy) or not is_scored:
-        return
-    problems = list(data.targets.labels(data.y))
-    for number, split in enumerate(splits):
-        if all(_one_kind(labels[split.test]) for labels in problems):
-            lacking = _lacking(problems[0], split.test, data.targets, 0)
-            raise ValueError(
-                f"the test part of split {number} holds no {lacking}, and the measure "
-                f"{measure.name!r} needs positives and negatives; {_ADVICE}"
-            )
-
-
 def _one_kind(labels: FloatArray) -> bool:
     return bool(np.all(labels == labels[0]))
 
@@ -139,20 +148,3 @@ def _lacking(labels: FloatArray, rows: IntArray, targets: Targets, problem: int)
     name, held = targets.name(problem), labels[rows[0]]
     what = f"example of class {name}" if held < 0 else f"example of a class other than {name}"
     return f"{what} (y has {np.count_nonzero(labels != held)})"
-
-
-def measure_of_part(measure: Measure, part: LabelledData, data: LabelledData) -> Measure:
-    """``k' = round(k n' / n)``, at least 1: the same question about n' of n rows.
-
-    A number k of alarms, as in "prec@100", is about all rows, and a part of them gets its share of
-    the alarms. All other measures, "prec@2p" among them, mean the same on any part.
-
-    Parameters
-    ----------
-    part, data : LabelledData
-        Some rows, and all of them.
-    """
-    if isinstance(measure, PrecisionAtK | RecallAtK) and isinstance(measure.k, int):
-        twice = 2 * data.n_counted
-        return replace(measure, k=max(1, (2 * measure.k * part.n_counted + twice // 2) // twice))
-    return measure

@@ -1,1 +1,0 @@
-"""Models chosen by their scores on rows that they have not seen."""

@@ -1,0 +1,75 @@
+"""Every row that counts is held out once, by models that have trained on every class."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+from sklearn.model_selection import GroupKFold, KFold, StratifiedKFold
+
+from scoresieve.estimators.sieve.splits import LabelledData, make_parts
+from scoresieve.estimators.targets import read_targets
+
+Y = np.tile([0, 1, 1], 10)
+
+
+def data_of(y, weights=None):
+    targets, y = read_targets(np.asarray(y), None)
+    weights = None if weights is None else np.asarray(weights, dtype=float)
+    return LabelledData(np.arange(30.0)[: len(y), np.newaxis], y, weights, targets)
+
+
+def test_the_parts_are_those_of_the_splitter():
+    parts = make_parts(3, data_of(Y))
+    for split, (train, test) in zip(parts.splits, StratifiedKFold(3).split(Y, Y), strict=True):
+        assert_array_equal(split.train, train)
+        assert_array_equal(split.test, test)
+    for number, split in enumerate(parts.splits):
+        assert_array_equal(np.flatnonzero(parts.part_of == number), split.test)
+
+
+def test_groups_stay_together_and_masks_are_row_numbers():
+    groups = np.repeat(np.arange(6), 5)
+    parts = make_parts(GroupKFold(3), data_of(Y), groups)
+    assert all(len(set(parts.part_of[groups == group])) == 1 for group in range(6))
+    masks = [(parts.part_of != number, parts.part_of == number) for number in range(3)]
+    assert_array_equal(make_parts(masks, data_of(Y)).part_of, parts.part_of)
+
+
+def test_rows_without_weight_are_in_no_part():
+    weights = np.tile([1.0, 0.0, 2.0, 1.0, 1.0], 6)
+    parts, whole = make_parts(3, data_of(Y, weights)), make_parts(3, data_of(Y))
+    kept = np.flatnonzero(weights)
+    assert_array_equal(parts.data.X[:, 0], kept)
+    assert_array_equal(parts.data.weights, weights[kept])
+    assert_array_equal(parts.part_of, whole.part_of[kept])
+    for split in parts.splits:
+        assert_array_equal(np.sort(np.concatenate([split.train, split.test])), np.arange(24))
+
+
+ROWS = np.arange(30)
+
+
+@pytest.mark.parametrize(
+    ("cv", "message"),
+    [
+        ([(ROWS[:20], ROWS[20:])], "row 0 is held out in no split; cv must hold every row out"),
+        ([*KFold(3).split(ROWS), (ROWS[:20], ROWS[20:])], "row 20 is held out in splits 2 and 3"),
+        ([(ROWS[:3], ROWS[2:])], "row 2 is in the training part and in the test part of split 0"),
+        ([(ROWS, [])], "test part of split 0 has no rows"),
+        ([([], ROWS)], "training part of split 0 has no rows"),
+        (iter(()), "gives no split; give at least one"),
+        ([(np.flatnonzero(Y), np.flatnonzero(Y == 0))], r"training part of split 0 holds no exam"),
+    ],
+)
+def test_wrong_splits_are_refused(cv, message):
+    with pytest.raises(ValueError, match=message):
+        make_parts(cv, data_of(Y))
+
+
+def test_a_message_counts_all_rows():
+    """Also those without a weight, which are in no part."""
+    weights = np.ones(30)
+    weights[:5] = 0.0
+    with pytest.raises(ValueError, match="row 7 is held out in no split"):
+        make_parts([(ROWS[10:20], ROWS[20:]), (ROWS[8:], ROWS[:7])], data_of(Y, weights))
