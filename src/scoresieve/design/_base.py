@@ -45,6 +45,14 @@ class Columns(ABC):
     def gram(self, d: FloatArray) -> FloatArray:
         """``X_S^T diag(d) X_S``, of shape (n_columns, n_columns), for d >= 0; a new array."""
 
+    def varied_rows(self) -> IntArray | None:
+        """Rows outside of which all rows of the block are equal; None if those are too few."""
+        return None
+
+    def dense_rows(self, rows: IntArray) -> Columns:
+        """The block of these rows alone, without a format that would save zeros."""
+        raise NotImplementedError
+
     @abstractmethod
     def as_design(self) -> Design:
         """The block as a design of its own, with columns 0 .. n_columns - 1."""

@@ -9,7 +9,7 @@ vectors of at most k units. So:
    the certificate, and may be left out;
 2. take the best of several starts, each refitted with the l2 norm: the units that promise most at
    the best constant model, those with the largest weights in the relaxed solution, those of a model
-   with fewer features, and for a measure those of a squared hinge, whose search costs little;
+   with fewer features; where the risk has kinks, the constant model is that of a squared hinge;
 3. improve it by splicing, see :mod:`scoresieve.solvers.splicing.splice`;
 4. report ``(J_k - D) / J_k``.
 """
@@ -24,13 +24,21 @@ import numpy as np
 from scoresieve._arrays import FloatArray, IntArray
 from scoresieve.measures import Measure
 from scoresieve.solvers.limits import Deadline, Limits, Status, Tracker, one_blas_thread
-from scoresieve.solvers.prices import spliced_squared_hinge, with_lower_price, with_own_price
+from scoresieve.solvers.prices import squared_hinge_of, with_lower_price, with_own_price
 from scoresieve.solvers.problem import Problem
 from scoresieve.solvers.result import SolveResult
 from scoresieve.solvers.solve import finish, run_at_own_price
-from scoresieve.solvers.splicing.refits import Refit, Refitter, largest
-from scoresieve.solvers.splicing.splice import most_promising, splice, start_at_constant
+from scoresieve.solvers.splicing.refits import REFIT_TOL, Refit, Refitter, largest
+from scoresieve.solvers.splicing.splice import (
+    LEAST_GAIN,
+    most_promising,
+    splice,
+    start_at_constant,
+)
 from scoresieve.solvers.working import WarmStart
+
+#: Relative gap of a refit that only shows where the exchanges should begin.
+ROUGH_TOL = 0.05
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,8 +93,6 @@ def solve_hard_budget(
     starts = list(starts)
     with one_blas_thread():
         priced: Problem | None = with_own_price(problem, limits)
-        if not problem.risk.is_smooth and has_classes(problem):
-            starts.append(spliced_squared_hinge(problem, limits).units)
         while priced is not None:
             relaxed = solve_relaxed(priced, limits, solver, warm) if certificate else None
             at_price = priced if relaxed is None else relaxed.problem
@@ -128,9 +134,29 @@ def choose_units(
         trial = refitter.refit(units, best, give_up_at=best.primal)
         best = trial if trial.primal < best.primal else best
     if best.units.size == 0 or not refitter.time_is_over:
-        trial = most_promising(refitter, constant, k, give_up_at=best.primal)
-        best = trial if trial.primal < best.primal else best
-    return splice(refitter, best, k)
+        # Where there are kinks the empty model may be the best one, but for rounding.
+        wanted = best.primal if problem.risk.is_smooth else (1.0 - LEAST_GAIN) * best.primal
+        trial = own_start(refitter, constant, k, give_up_at=wanted)
+        best = trial if trial.primal < wanted else best
+    best = splice(refitter, best, k)
+    return best if best.gap <= REFIT_TOL else refitter.refit(best.units, best)
+
+
+def own_start(refitter: Refitter, constant: Refit, k: int, give_up_at: float) -> Refit:
+    """The units that promise most at the constant model.
+
+    A risk with kinks leaves many of them equal there; the squared hinge sees more, and its weights
+    are a start, too. Where another smooth loss takes over then, a rough refit is enough to make it.
+    """
+    problem = refitter.problem
+    if problem.risk.is_smooth or not has_classes(problem):
+        return most_promising(refitter, constant, k, give_up_at=give_up_at)
+    hinge = refitter.with_risk(squared_hinge_of(problem.risk))
+    guess = most_promising(hinge, start_at_constant(hinge), k)
+    has_stand_in = problem.risk.flip_values is not None
+    guess = guess if has_stand_in else splice(hinge, guess, k)
+    tol = ROUGH_TOL if has_stand_in else REFIT_TOL
+    return refitter.refit(guess.units, refitter.at(guess, constant), give_up_at=give_up_at, tol=tol)
 
 
 def has_classes(problem: Problem) -> bool:

@@ -21,6 +21,7 @@ from scoresieve.solvers.limits import Deadline, Limits, Status, Tracker
 from scoresieve.solvers.problem import Problem
 from scoresieve.solvers.smooth.rounds import run_smooth
 from scoresieve.solvers.splicing.fetched import FetchedColumns
+from scoresieve.solvers.splicing.merged import merge_equal_rows
 from scoresieve.solvers.splicing.newton import newton_fit
 from scoresieve.solvers.working import Ended, WarmStart
 
@@ -111,6 +112,7 @@ class Refitter:
         *,
         beside: IntArray | None = None,
         give_up_at: float = np.inf,
+        tol: float = REFIT_TOL,
     ) -> Refit:
         """The model on these units; given up once no model on them is below ``give_up_at``.
 
@@ -122,6 +124,8 @@ class Refitter:
             Whose weights and cuts it starts from.
         beside : ndarray of int, optional
             Columns that the next refits may want, to be fetched together.
+        tol : float
+            Relative gap of a refit by cuts, unless the limits ask for a smaller one.
         """
         self.n_refits += 1
         columns = columns_of_units(self.norm, units)
@@ -137,19 +141,21 @@ class Refitter:
         )
         risk = problem.risk
         if isinstance(risk, LossRisk) and risk.is_smooth:
-            tol = min(self.limits.tol, NEWTON_TOL)
-            fit = newton_fit(block, risk, problem.C, start, tol=tol, give_up_at=give_up_at)
+            fine = min(self.limits.tol, NEWTON_TOL)
+            few = merge_equal_rows(block, risk)
+            fit = newton_fit(few.block, few.risk, problem.C, start, tol=fine, give_up_at=give_up_at)
             if fit is not None:
                 gap = fit.left / fit.value if fit.value > 0.0 else 0.0
-                curvatures = curvatures_of(problem, fit.scores, fit.v)
-                slopes = Slopes(risk.slopes(fit.scores))
-                status = Status.CONVERGED if gap <= tol else Status.CALLBACK
+                scores = fit.scores[few.places]
+                slopes = risk.slopes(scores)
+                v, curvatures = risk.vector(slopes, problem.C), problem.C * risk.curvatures(scores)
+                status = Status.CONVERGED if gap <= fine else Status.CALLBACK
                 return Refit(
-                    units, columns, fit.w, fit.value, gap, fit.v, curvatures, slopes, status
+                    *(units, columns, fit.w, fit.value, gap, v, curvatures, Slopes(slopes), status)
                 )
         limits = replace(
             self.limits,
-            tol=min(self.limits.tol, REFIT_TOL),
+            tol=tol if tol > REFIT_TOL else min(self.limits.tol, tol),
             callback=lambda row: bool(row.dual >= give_up_at),
         )
         tracker = Tracker(limits, risk.no_dual_point())
@@ -178,9 +184,10 @@ class Refitter:
             Status.CONVERGED,
         )
 
-    def with_risk(self, risk: Risk) -> Refitter:
+    def with_risk(self, risk: Risk, tol: float | None = None) -> Refitter:
         """Refits of the same columns for another risk; what was fetched is shared."""
-        other = Refitter(replace(self.problem, risk=risk), self.limits)
+        limits = replace(self.limits, tol=tol or self.limits.tol)
+        other = Refitter(replace(self.problem, risk=risk), limits)
         other.fetched, other.column_norms = self.fetched, self.column_norms
         return other
 
@@ -195,6 +202,10 @@ class Refitter:
             risk=LossRisk(risk.loss, risk.y[rows], weights),
         )
         return Refitter(part, self.limits)
+
+    def at(self, fit: Refit, near: Refit) -> Refit:
+        """What has the weights of a fit of another risk, and the cuts of one of this risk."""
+        return replace(near, units=fit.units, columns=fit.columns, w=fit.w)
 
     def scores(self, fit: Refit) -> FloatArray:
         """``X w``."""

@@ -6,15 +6,28 @@
 2. Then one by one: the pairs whose exchange is best by the quadratic model, which sees what the
    units have in common, each tried by a refit, until a number of them have failed.
 
-A refit costs milliseconds, a pass over X follows each success.
+A refit by Newton's method costs milliseconds, a pass over X follows each success. Where the risk
+has kinks a refit costs ten times as much, so that a smooth loss stands in for it, see
+:mod:`scoresieve.solvers.splicing.stand_in`: it finds the units, and one refit says what they are
+worth.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from scoresieve._arrays import IntArray
-from scoresieve.solvers.splicing.refits import Refit, Refitter, columns_of_units, largest
+from scoresieve.risks import LossRisk
+from scoresieve.solvers.splicing.refits import (
+    REFIT_TOL,
+    Refit,
+    Refitter,
+    columns_of_units,
+    largest,
+)
+from scoresieve.solvers.splicing.stand_in import stand_in
 from scoresieve.solvers.splicing.swaps import SwapModel
 
 #: A swap must lower the objective by this share of the tolerance to be kept, and by how much at
@@ -22,6 +35,8 @@ from scoresieve.solvers.splicing.swaps import SwapModel
 GAIN_SHARE, LEAST_GAIN, MOST_GAIN = 0.1, 1e-3, 1e-2
 #: Pairs that are tried in vain before the search ends: with refits by Newton's method and by cuts.
 VAIN_PAIRS, VAIN_PAIRS_BY_CUTS = 8, 3
+#: The same for a loss that stands in.
+VAIN_PAIRS_OF_STAND_IN = 3
 #: Most refits of one search.
 MAX_REFITS = 100
 
@@ -48,10 +63,33 @@ def splice(refitter: Refitter, best: Refit, k: int) -> Refit:
     best : Refit
         With at most k units.
     """
+    smooth = None if refitter.problem.risk.is_smooth else stand_in(refitter, best)
+    if smooth is not None:
+        return _by_stand_in(refitter, best, k, smooth)
+    n_pairs = VAIN_PAIRS if refitter.problem.risk.is_smooth else VAIN_PAIRS_BY_CUTS
+    return _exchanged(refitter, best, k, n_pairs)
+
+
+def _by_stand_in(refitter: Refitter, best: Refit, k: int, smooth: LossRisk) -> Refit:
+    """The better of the model and of the refit on the units that the smooth risk ends with."""
+    if refitter.time_is_over or MAX_REFITS < 1:
+        return best
+    other = refitter.with_risk(smooth, REFIT_TOL)
+    start = other.refit(best.units, replace(best, point=smooth.no_dual_point()))
+    found = _exchanged(other, start, k, VAIN_PAIRS_OF_STAND_IN)
+    if np.array_equal(found.units, best.units):
+        return best
+    wanted = (1.0 - LEAST_GAIN) * best.primal
+    trial = refitter.refit(found.units, refitter.at(found, best), give_up_at=wanted)
+    return trial if trial.primal < wanted else best
+
+
+def _exchanged(refitter: Refitter, best: Refit, k: int, n_pairs: int) -> Refit:
+    """Exchanges of many units, then of pairs until ``n_pairs`` of them were in vain."""
     end = refitter.n_refits + MAX_REFITS
     best, model = exchange_many(refitter, best, k, end)
     while model is not None:
-        better = _one_for_one(refitter, best, model, k, end)
+        better = _one_for_one(refitter, best, model, k, n_pairs, end)
         if better is None:
             break
         best = better
@@ -87,10 +125,9 @@ def exchange_many(
 
 
 def _one_for_one(
-    refitter: Refitter, best: Refit, model: SwapModel, k: int, end: int
+    refitter: Refitter, best: Refit, model: SwapModel, k: int, n_pairs: int, end: int
 ) -> Refit | None:
     """The first of the best pairs that pays."""
-    n_pairs = VAIN_PAIRS if refitter.problem.risk.is_smooth else VAIN_PAIRS_BY_CUTS
     for swap in model.pairs(k, n_pairs):
         if swap.gain <= 0.0 or refitter.time_is_over or refitter.n_refits >= end:
             return None
