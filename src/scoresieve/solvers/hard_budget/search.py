@@ -10,7 +10,8 @@ vectors of at most k units. So:
 2. take the best of several starts, each refitted with the l2 norm: the units that promise most at
    the best constant model, those with the largest weights in the relaxed solution, those of a model
    with fewer features; where the risk has kinks, the constant model is that of a squared hinge;
-3. improve it by splicing, see :mod:`scoresieve.solvers.splicing.splice`;
+3. improve it by splicing, see :mod:`scoresieve.solvers.splicing.splice`; where the problem is
+   small, also what is left of all units when the one that is worth least goes, one by one;
 4. report ``(J_k - D) / J_k``.
 """
 
@@ -28,12 +29,14 @@ from scoresieve.solvers.prices import squared_hinge_of, with_lower_price, with_o
 from scoresieve.solvers.problem import Problem
 from scoresieve.solvers.result import SolveResult
 from scoresieve.solvers.solve import finish, run_at_own_price
-from scoresieve.solvers.splicing.refits import REFIT_TOL, Refit, Refitter, largest
+from scoresieve.solvers.splicing.refits import Refit, Refitter, largest
 from scoresieve.solvers.splicing.splice import (
     LEAST_GAIN,
+    fewer_of_all,
     most_promising,
     splice,
     start_at_constant,
+    try_more_pairs,
 )
 from scoresieve.solvers.working import WarmStart
 
@@ -139,7 +142,21 @@ def choose_units(
         trial = own_start(refitter, constant, k, give_up_at=wanted)
         best = trial if trial.primal < wanted else best
     best = splice(refitter, best, k)
-    return best if best.gap <= REFIT_TOL else refitter.refit(best.units, best)
+    if refitter.is_small and not refitter.time_is_over:
+        other = from_all(refitter, best, k)
+        if not np.array_equal(other.units, best.units):
+            other = splice(refitter, other, k)
+        best = try_more_pairs(refitter, other if other.primal < best.primal else best, k)
+    return best if best.gap <= refitter.tol else refitter.refit(best.units, best)
+
+
+def from_all(refitter: Refitter, best: Refit, k: int) -> Refit:
+    """The other way round: what is left of all units, of a squared hinge where there are kinks."""
+    problem = refitter.problem
+    if problem.risk.is_smooth or not has_classes(problem):
+        return fewer_of_all(refitter, k)
+    left = fewer_of_all(refitter.with_risk(squared_hinge_of(problem.risk)), k)
+    return refitter.refit(left.units, refitter.at(left, best))
 
 
 def own_start(refitter: Refitter, constant: Refit, k: int, give_up_at: float) -> Refit:
@@ -155,8 +172,9 @@ def own_start(refitter: Refitter, constant: Refit, k: int, give_up_at: float) ->
     guess = most_promising(hinge, start_at_constant(hinge), k)
     has_stand_in = problem.risk.flip_values is not None
     guess = guess if has_stand_in else splice(hinge, guess, k)
-    tol = ROUGH_TOL if has_stand_in else REFIT_TOL
-    return refitter.refit(guess.units, refitter.at(guess, constant), give_up_at=give_up_at, tol=tol)
+    tol = ROUGH_TOL if has_stand_in and not refitter.is_small else None
+    near = refitter.at(guess, constant)
+    return refitter.refit(guess.units, near, give_up_at=give_up_at, tol=tol)
 
 
 def has_classes(problem: Problem) -> bool:

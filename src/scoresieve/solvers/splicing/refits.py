@@ -28,6 +28,9 @@ from scoresieve.solvers.working import Ended, WarmStart
 #: Refits that are compared are at least this accurate: by cuts, and by Newton's method, whose last
 #: digits cost one step more.
 REFIT_TOL, NEWTON_TOL = 0.01, 1e-6
+#: A problem is small if it has at most so many pairs of units to exchange and so many numbers.
+#: Then every pair can be tried, and refits by cuts are so accurate.
+FEW_PAIRS, FEW_NUMBERS, FINE_TOL = 64, 2**16, 2e-3
 #: Share of the weight whose cuts the next refit starts from.
 SHARE_OF_CUTS = 0.95
 
@@ -83,7 +86,7 @@ class Refitter:
     Parameters
     ----------
     problem : Problem
-        Its budget does not matter, only its units.
+        Of its budget only matters whether there are few pairs to exchange.
     limits : Limits
         With a deadline for all refits together; the callback is not called.
     """
@@ -93,6 +96,18 @@ class Refitter:
         self.limits = replace(limits, deadline=limits.deadline or Deadline(limits.max_time))
         self.fetched = FetchedColumns(problem.design)
         self.n_refits = 0
+
+    @property
+    def is_small(self) -> bool:
+        """Whether every pair of units can be tried."""
+        norm, design = self.norm, self.problem.design
+        n_pairs = norm.budget * (norm.n_units - norm.budget)
+        return n_pairs <= FEW_PAIRS and design.n_samples * design.n_columns <= FEW_NUMBERS
+
+    @property
+    def tol(self) -> float:
+        """Relative gap of refits by cuts."""
+        return min(self.limits.tol, FINE_TOL if self.is_small else REFIT_TOL)
 
     @property
     def time_is_over(self) -> bool:
@@ -112,7 +127,7 @@ class Refitter:
         *,
         beside: IntArray | None = None,
         give_up_at: float = np.inf,
-        tol: float = REFIT_TOL,
+        tol: float | None = None,
     ) -> Refit:
         """The model on these units; given up once no model on them is below ``give_up_at``.
 
@@ -124,8 +139,8 @@ class Refitter:
             Whose weights and cuts it starts from.
         beside : ndarray of int, optional
             Columns that the next refits may want, to be fetched together.
-        tol : float
-            Relative gap of a refit by cuts, unless the limits ask for a smaller one.
+        tol : float, optional
+            Relative gap of a refit by cuts, where it need not be that of all refits.
         """
         self.n_refits += 1
         columns = columns_of_units(self.norm, units)
@@ -155,7 +170,7 @@ class Refitter:
                 )
         limits = replace(
             self.limits,
-            tol=tol if tol > REFIT_TOL else min(self.limits.tol, tol),
+            tol=tol or self.tol,
             callback=lambda row: bool(row.dual >= give_up_at),
         )
         tracker = Tracker(limits, risk.no_dual_point())

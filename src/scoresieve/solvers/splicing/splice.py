@@ -4,7 +4,8 @@
    better; else halve s. (Zhu, Wen, Zhu, Zhang and Wang 2020 call this splicing; their ``abess``
    does it for subset regression.)
 2. Then one by one: the pairs whose exchange is best by the quadratic model, which sees what the
-   units have in common, each tried by a refit, until a number of them have failed.
+   units have in common, each tried by a refit, until a number of them have failed. Where the
+   problem is small more of them are tried, also those that the model does not think much of.
 
 A refit by Newton's method costs milliseconds, a pass over X follows each success. Where the risk
 has kinks a refit costs ten times as much, so that a smooth loss stands in for it, see
@@ -21,6 +22,7 @@ import numpy as np
 from scoresieve._arrays import IntArray
 from scoresieve.risks import LossRisk
 from scoresieve.solvers.splicing.refits import (
+    FEW_PAIRS,
     REFIT_TOL,
     Refit,
     Refitter,
@@ -37,6 +39,8 @@ GAIN_SHARE, LEAST_GAIN, MOST_GAIN = 0.1, 1e-3, 1e-2
 VAIN_PAIRS, VAIN_PAIRS_BY_CUTS = 8, 3
 #: The same for a loss that stands in.
 VAIN_PAIRS_OF_STAND_IN = 3
+#: With refits by cuts at the end of the search, where the problem is small.
+MORE_PAIRS_BY_CUTS = 12
 #: Most refits of one search.
 MAX_REFITS = 100
 
@@ -55,6 +59,15 @@ def most_promising(refitter: Refitter, fit: Refit, k: int, **options: float) -> 
     return refitter.refit(units, fit, beside=beside, **options)
 
 
+def fewer_of_all(refitter: Refitter, k: int) -> Refit:
+    """All units, less the one that is worth least, one by one until k are left."""
+    fit = refitter.refit(np.arange(refitter.norm.n_units))
+    while fit.units.size > k:
+        least = np.argmin(SwapModel(refitter, fit).worths)
+        fit = refitter.refit(np.delete(fit.units, least), fit)
+    return fit
+
+
 def splice(refitter: Refitter, best: Refit, k: int) -> Refit:
     """The model with at most k units after the exchanges that pay.
 
@@ -70,13 +83,20 @@ def splice(refitter: Refitter, best: Refit, k: int) -> Refit:
     return _exchanged(refitter, best, k, n_pairs)
 
 
+def try_more_pairs(refitter: Refitter, best: Refit, k: int) -> Refit:
+    """For small problems: every pair by Newton's method, some by cuts."""
+    n_pairs = FEW_PAIRS if refitter.problem.risk.is_smooth else MORE_PAIRS_BY_CUTS
+    return _exchanged(refitter, best, k, n_pairs)
+
+
 def _by_stand_in(refitter: Refitter, best: Refit, k: int, smooth: LossRisk) -> Refit:
     """The better of the model and of the refit on the units that the smooth risk ends with."""
     if refitter.time_is_over or MAX_REFITS < 1:
         return best
     other = refitter.with_risk(smooth, REFIT_TOL)
     start = other.refit(best.units, replace(best, point=smooth.no_dual_point()))
-    found = _exchanged(other, start, k, VAIN_PAIRS_OF_STAND_IN)
+    n_pairs = FEW_PAIRS if refitter.is_small else VAIN_PAIRS_OF_STAND_IN
+    found = _exchanged(other, start, k, n_pairs)
     if np.array_equal(found.units, best.units):
         return best
     wanted = (1.0 - LEAST_GAIN) * best.primal
@@ -129,7 +149,8 @@ def _one_for_one(
 ) -> Refit | None:
     """The first of the best pairs that pays."""
     for swap in model.pairs(k, n_pairs):
-        if swap.gain <= 0.0 or refitter.time_is_over or refitter.n_refits >= end:
+        is_hopeless = swap.gain <= 0.0 and not refitter.is_small
+        if is_hopeless or refitter.time_is_over or refitter.n_refits >= end:
             return None
         trial = _tried(refitter, best, swap.units, model, k)
         if trial is not None:
@@ -142,6 +163,7 @@ def _tried(
 ) -> Refit | None:
     """The refit on the units if it is better."""
     share = np.clip(GAIN_SHARE * refitter.limits.tol, LEAST_GAIN, MOST_GAIN)
+    share = LEAST_GAIN if refitter.is_small else share
     wanted = (1.0 - float(share)) * best.primal
     beside = columns_of_units(refitter.norm, model.candidates(k))
     trial = refitter.refit(units, best, beside=beside, give_up_at=wanted)
