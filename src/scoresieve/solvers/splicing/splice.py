@@ -16,6 +16,7 @@ worth.
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import combinations
 
 import numpy as np
 
@@ -84,9 +85,29 @@ def splice(refitter: Refitter, best: Refit, k: int) -> Refit:
 
 
 def try_more_pairs(refitter: Refitter, best: Refit, k: int) -> Refit:
-    """For small problems: every pair by Newton's method, some by cuts."""
-    n_pairs = FEW_PAIRS if refitter.problem.risk.is_smooth else MORE_PAIRS_BY_CUTS
-    return _exchanged(refitter, best, k, n_pairs)
+    """For small problems: some more pairs by cuts; all by Newton's method, and two at once."""
+    if not refitter.problem.risk.is_smooth:
+        return _exchanged(refitter, best, k, MORE_PAIRS_BY_CUTS)
+    better: Refit | None = best
+    while better is not None:
+        best = _exchanged(refitter, better, k, FEW_PAIRS)
+        better = _two_for_two(refitter, best, k)
+    return best
+
+
+def _two_for_two(refitter: Refitter, best: Refit, k: int) -> Refit | None:
+    """The first exchange of two units for two others that pays."""
+    model, n_inside = SwapModel(refitter, best), best.units.size
+    newcomers = list(combinations(model.candidates(k), 2))
+    for places in combinations(range(n_inside), 2):
+        stay = np.delete(best.units, places)
+        for pair in newcomers:
+            if refitter.time_is_over:
+                return None
+            trial = _tried(refitter, best, np.sort(np.append(stay, pair)), model, k)
+            if trial is not None:
+                return trial
+    return None
 
 
 def _by_stand_in(refitter: Refitter, best: Refit, k: int, smooth: LossRisk) -> Refit:
@@ -95,8 +116,8 @@ def _by_stand_in(refitter: Refitter, best: Refit, k: int, smooth: LossRisk) -> R
         return best
     other = refitter.with_risk(smooth, REFIT_TOL)
     start = other.refit(best.units, replace(best, point=smooth.no_dual_point()))
-    n_pairs = FEW_PAIRS if refitter.is_small else VAIN_PAIRS_OF_STAND_IN
-    found = _exchanged(other, start, k, n_pairs)
+    found = _exchanged(other, start, k, VAIN_PAIRS_OF_STAND_IN)
+    found = try_more_pairs(other, found, k) if refitter.is_small else found
     if np.array_equal(found.units, best.units):
         return best
     wanted = (1.0 - LEAST_GAIN) * best.primal
