@@ -156,7 +156,7 @@ def from_all(refitter: Refitter, best: Refit, k: int) -> Refit:
     if problem.risk.is_smooth or not has_classes(problem):
         return fewer_of_all(refitter, k)
     left = fewer_of_all(refitter.with_risk(squared_hinge_of(problem.risk)), k)
-    return refitter.refit(left.units, refitter.at(left, best))
+    return refitter.refit(left.units, best.with_weights_of(left))
 
 
 def own_start(refitter: Refitter, constant: Refit, k: int, give_up_at: float) -> Refit:
@@ -173,7 +173,7 @@ def own_start(refitter: Refitter, constant: Refit, k: int, give_up_at: float) ->
     has_stand_in = problem.risk.flip_values is not None
     guess = guess if has_stand_in else splice(hinge, guess, k)
     tol = ROUGH_TOL if has_stand_in and not refitter.is_small else None
-    near = refitter.at(guess, constant)
+    near = constant.with_weights_of(guess)
     return refitter.refit(guess.units, near, give_up_at=give_up_at, tol=tol)
 
 

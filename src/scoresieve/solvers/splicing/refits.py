@@ -74,6 +74,10 @@ class Refit:
         out[self.columns] = self.w
         return out
 
+    def with_weights_of(self, fit: Refit) -> Refit:
+        """What has the cuts of this one and the weights of a fit of another risk."""
+        return replace(self, units=fit.units, columns=fit.columns, w=fit.w)
+
     @property
     def is_cut_short(self) -> bool:
         """Whether it was given up because it could not be good enough."""
@@ -217,10 +221,6 @@ class Refitter:
             risk=LossRisk(risk.loss, risk.y[rows], weights),
         )
         return Refitter(part, self.limits)
-
-    def at(self, fit: Refit, near: Refit) -> Refit:
-        """What has the weights of a fit of another risk, and the cuts of one of this risk."""
-        return replace(near, units=fit.units, columns=fit.columns, w=fit.w)
 
     def scores(self, fit: Refit) -> FloatArray:
         """``X w``."""

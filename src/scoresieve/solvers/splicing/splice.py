@@ -112,7 +112,7 @@ def _two_for_two(refitter: Refitter, best: Refit, k: int) -> Refit | None:
 
 def _by_stand_in(refitter: Refitter, best: Refit, k: int, smooth: LossRisk) -> Refit:
     """The better of the model and of the refit on the units that the smooth risk ends with."""
-    if refitter.time_is_over or MAX_REFITS < 1:
+    if refitter.time_is_over:
         return best
     other = refitter.with_risk(smooth, REFIT_TOL)
     start = other.refit(best.units, replace(best, point=smooth.no_dual_point()))
@@ -121,7 +121,7 @@ def _by_stand_in(refitter: Refitter, best: Refit, k: int, smooth: LossRisk) -> R
     if np.array_equal(found.units, best.units):
         return best
     wanted = (1.0 - LEAST_GAIN) * best.primal
-    trial = refitter.refit(found.units, refitter.at(found, best), give_up_at=wanted)
+    trial = refitter.refit(found.units, best.with_weights_of(found), give_up_at=wanted)
     return trial if trial.primal < wanted else best
 
 

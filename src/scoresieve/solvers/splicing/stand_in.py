@@ -48,9 +48,13 @@ def ramp_of(margins: FloatArray, shares: FloatArray, weights: FloatArray) -> Ram
     wanted = np.clip(N_STEPS * shares - steps, 0.0, 1.0) @ weights
     at, place = np.unique(margins, return_inverse=True)
     total = np.bincount(place, weights=weights)
+    below, moments = (np.append(0.0, np.cumsum(each)) for each in (total, total * at))
     low, high = np.full(N_STEPS, at[0] - WIDTH), np.full(N_STEPS, at[-1] + WIDTH)
     for _ in range(BISECTIONS):
         middle = 0.5 * (low + high)
-        found = np.clip((middle[:, None] - at) / WIDTH + 0.5, 0.0, 1.0) @ total
+        # Rows before the width of the step count in full, those inside it by their place.
+        start, end = (np.searchsorted(at, middle + side * WIDTH) for side in (-0.5, 0.5))
+        inside = (middle / WIDTH + 0.5) * (below[end] - below[start])
+        found = below[start] + inside - (moments[end] - moments[start]) / WIDTH
         low, high = np.where(found < wanted, middle, low), np.where(found < wanted, high, middle)
     return Ramp.of_steps(np.round(low, DIGITS), WIDTH)
