@@ -20,7 +20,7 @@ from scoresieve.solvers.prices import (
     balance,
     enough_rows,
     held_out_parts,
-    spliced_squared_hinge,
+    squared_hinge,
     unseen_scores,
     with_lower_price,
     with_own_price,
@@ -155,11 +155,10 @@ class TestModels:
         assert len(noted) == 1
         assert_array_equal(seen.y, y)
 
-    def test_the_squared_hinge_of_all_rows_is_spliced(self):
+    def test_the_squared_hinge_of_the_same_rows(self):
         X, y = overlapping()
         problem = open_problem(X, y, "accuracy", budget=2, C=0.1)
-        fit = spliced_squared_hinge(problem, LIMITS)
-        assert_array_equal(fit.units, [0, 1])
+        fit = squared_hinge(problem, LIMITS).refit(np.array([0, 1]))
         svm = LinearSVC(C=0.1, tol=1e-8, max_iter=10**6, random_state=0).fit(X[:, :2], y)
         assert_allclose(fit.w[1:], svm.coef_[0], rtol=1e-2)
 

@@ -21,12 +21,13 @@ STUDIES = (
     "speed.reuters",
     "quality.arena",
     "quality.defaults",
+    "quality.exhaustive",
     "quality.mil_cv",
     "quality.mil_defaults",
     "quality.mil_image",
     "quality.top_k_bounds",
 )
-WITHOUT_DATA = ("speed.master", "speed.oracles")
+WITHOUT_DATA = ("speed.master", "speed.oracles", "quality.exhaustive")
 
 
 def main_of(study):

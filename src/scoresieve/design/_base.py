@@ -45,12 +45,12 @@ class Columns(ABC):
     def gram(self, d: FloatArray) -> FloatArray:
         """``X_S^T diag(d) X_S``, of shape (n_columns, n_columns), for d >= 0; a new array."""
 
-    def unlike_rows(self) -> IntArray | None:
-        """Rows that may differ from all the others, which are the same; None where not known."""
+    def varied_rows(self) -> IntArray | None:
+        """Rows outside of which all rows of the block are equal; None if those are too few."""
         return None
 
-    def dense_rows(self, idx: IntArray) -> Columns:
-        """These rows alone, as a dense block; where :meth:`unlike_rows` has an answer."""
+    def dense_rows(self, rows: IntArray) -> Columns:
+        """The block of these rows alone, without a format that would save zeros."""
         raise NotImplementedError
 
     @abstractmethod

@@ -59,10 +59,7 @@ class SparseColumns(Columns):
         full, others = self._full_columns, self._other_columns
         out = np.empty((self.n_columns, self.n_columns))
         for column in full:
-            entries = slice(*self._block.indptr[column : column + 2])
-            rows, values = self._block.indices[entries], self._block.data[entries]
-            values = np.bincount(rows, weights=values, minlength=self._block.shape[0])
-            out[column] = out[:, column] = self._transposed @ (d * values)
+            out[column] = out[:, column] = self._transposed @ (d * self._full_column(column))
         if others.size:
             out[np.ix_(others, others)] = self._gram_of_others(d)
         return out
@@ -72,9 +69,41 @@ class SparseColumns(Columns):
         n_numbers = block.shape[0] * block.shape[1]
         if n_numbers <= BLOCK_NUMBERS and block.nnz > DENSE_SHARE * n_numbers:
             return weighted_gram(block.T.toarray(), d)
-        entries = block.data * d[block.indices]
-        weighted = _matrix(entries, block.indices, block.indptr, "csc", block.shape)
+        weights = d[block.indices]
+        kept = np.flatnonzero(weights)
+        starts = np.searchsorted(kept, block.indptr).astype(block.indptr.dtype)
+        entries, indices = block.data[kept] * weights[kept], block.indices[kept]
+        weighted = _matrix(entries, indices, starts, "csc", block.shape)
         return np.asarray((weighted.T @ by_rows).toarray())
+
+    def varied_rows(self) -> IntArray | None:
+        """Rows with an entry in a column that is not constant; None if a block of them is large."""
+        n_samples, lengths = self._block.shape[0], np.diff(self._block.indptr)
+        is_varied = np.ones(self.n_columns, dtype=bool)
+        for column in self._full_columns:
+            is_varied[column] = np.ptp(self._full_column(column)) > 0.0
+        touched = np.zeros(n_samples, dtype=bool)
+        touched[self._block.indices[np.repeat(is_varied, lengths)]] = True
+        rows = np.flatnonzero(touched)
+        is_small = rows.size * self.n_columns <= BLOCK_NUMBERS and rows.size < n_samples
+        return rows if is_small else None
+
+    def dense_rows(self, rows: IntArray) -> DenseColumns:
+        """The rows as a dense block."""
+        place = np.full(self._block.shape[0], -1)
+        place[rows] = np.arange(rows.size)
+        at, column = place[self._block.indices], np.arange(self.n_columns)
+        flat = np.repeat(column * rows.size, np.diff(self._block.indptr)) + at
+        here, size = at >= 0, rows.size * self.n_columns
+        # Repeated entries add up.
+        values = np.bincount(flat[here], weights=self._block.data[here], minlength=size)
+        return DenseColumns(values.reshape(self.n_columns, rows.size))
+
+    def _full_column(self, column: int) -> FloatArray:
+        """The numbers of a column, one a row."""
+        entries = slice(*self._block.indptr[column : column + 2])
+        rows, values = self._block.indices[entries], self._block.data[entries]
+        return np.bincount(rows, weights=values, minlength=self._block.shape[0])
 
     @cached_property
     def _full_columns(self) -> IntArray:
@@ -92,29 +121,6 @@ class SparseColumns(Columns):
         if self._full_columns.size:
             block = self._block[:, self._other_columns]
         return block, block.tocsr()
-
-    def unlike_rows(self) -> IntArray | None:
-        """Rows with an entry in a column that has zeros; None if a column without zeros varies."""
-        for column in self._full_columns:
-            values = self._block.data[slice(*self._block.indptr[column : column + 2])]
-            if values.min() < values.max():
-                return None
-        has_entry = np.zeros(self._block.shape[0], dtype=bool)
-        has_entry[self._others[0].indices] = True
-        return np.flatnonzero(has_entry)
-
-    def dense_rows(self, idx: IntArray) -> DenseColumns:
-        """These rows alone, as a dense block."""
-        block, n = self._block, self._block.shape[0]
-        place = np.full(n, -1)
-        place[idx] = np.arange(idx.size)
-        places = place[block.indices]
-        kept = places >= 0
-        out = np.zeros((self.n_columns, idx.size))
-        column_of = np.repeat(np.arange(self.n_columns), np.diff(block.indptr))
-        # Repeated entries add up.
-        np.add.at(out, (column_of[kept], places[kept]), block.data[kept])
-        return DenseColumns(out)
 
     def as_design(self) -> SparseDesign:
         """The block as a design of its own; nothing is copied."""

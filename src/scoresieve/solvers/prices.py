@@ -26,11 +26,10 @@ from scoresieve.measures import ContingencyMeasure
 from scoresieve.risks import LossRisk, MeasureRisk, Risk
 from scoresieve.solvers.limits import Limits
 from scoresieve.solvers.problem import PriceIs, Problem
-from scoresieve.solvers.splicing.refits import Refit, Refitter
+from scoresieve.solvers.splicing.refits import Refitter
 from scoresieve.solvers.splicing.splice import (
     exchange_many,
     most_promising,
-    splice,
     start_at_constant,
 )
 
@@ -98,14 +97,13 @@ def unseen_scores(problem: Problem, limits: Limits) -> Unseen:
 
 def squared_hinge(problem: Problem, limits: Limits) -> Refitter:
     """Refits of the same columns, labels, weights and C with the squared hinge as loss."""
-    risk = LossRisk(get_loss("squared_hinge"), problem.risk.y, problem.risk.weights)
+    risk = squared_hinge_of(problem.risk)
     return Refitter(replace(problem, risk=risk, price_is=PriceIs.GIVEN), limits)
 
 
-def spliced_squared_hinge(problem: Problem, limits: Limits) -> Refit:
-    """The squared hinge with as many units as the budget."""
-    refitter, k = squared_hinge(problem, limits), problem.norm.budget
-    return splice(refitter, most_promising(refitter, start_at_constant(refitter), k), k)
+def squared_hinge_of(risk: Risk) -> LossRisk:
+    """The squared hinge of the same labels and weights."""
+    return LossRisk(get_loss("squared_hinge"), risk.y, risk.weights)
 
 
 def without_rows(risk: Risk, kept: IntArray | None) -> Risk:

@@ -20,8 +20,8 @@ from scoresieve.design import as_design
 from scoresieve.estimators.sieve.selections import Selected
 from scoresieve.losses import get_loss
 from scoresieve.risks import LossRisk
-from scoresieve.solvers.splicing.newton import newton_steps
-from scoresieve.solvers.splicing.packing import pack_rows
+from scoresieve.solvers.splicing.merged import merge_equal_rows
+from scoresieve.solvers.splicing.newton import newton_fit
 
 #: The value of the constant column: so large that the intercept is almost free.
 CONSTANT = 10.0
@@ -63,12 +63,12 @@ def fit_finals(
     design = as_design(X, constant=CONSTANT)
     block = design.columns(np.arange(design.n_columns))
     risk = LossRisk(get_loss("logistic"), y, weights)
-    block, risk = pack_rows(block, risk) or (block, risk)
+    block, risk, _ = merge_equal_rows(block, risk)
     start, found = np.zeros(block.n_columns), []
     for final in finals:
         fit = None
         if final.C is not None:
-            fit = newton_steps(block, risk, final.C, start, TOL, np.inf)
+            fit = newton_fit(block, risk, final.C, start, tol=TOL)
         if fit is None:  # its own, or Newton's method got stuck
             found.append(own)
             continue

@@ -5,12 +5,14 @@
 is hard, but its optimum is at least that of the budget norm with B = k, because both norms agree on
 vectors of at most k units. So:
 
-1. solve the relaxed problem with budget k: its dual value D bounds every k-feature model. This is
-   the certificate, and may be left out;
-2. take the best of several starts, each refitted with the l2 norm: the units that promise most at
-   the best constant model, those with the largest weights in the relaxed solution, those of a model
-   with fewer features, and for a measure those of a squared hinge, whose search costs little;
-3. improve it by splicing, see :mod:`scoresieve.solvers.splicing.splice`;
+1. take the best of several starts, each refitted with the l2 norm: the units that promise most at
+   the best constant model and those of a model with fewer features; where the risk has kinks, the
+   constant model is that of a squared hinge;
+2. improve it by splicing, see :mod:`scoresieve.solvers.splicing.splice`; where the problem is
+   small, also what is left of all units when the one that is worth least goes, one by one;
+3. solve the relaxed problem with budget k: its dual value D bounds every k-feature model. This is
+   the certificate, and may be left out. It ends as soon as D could rise by little that matters. If
+   its k largest weights are a better start, they are improved, too;
 4. report ``(J_k - D) / J_k``.
 """
 
@@ -23,14 +25,33 @@ import numpy as np
 
 from scoresieve._arrays import FloatArray, IntArray
 from scoresieve.measures import Measure
-from scoresieve.solvers.limits import Deadline, Limits, Status, Tracker, one_blas_thread
-from scoresieve.solvers.prices import spliced_squared_hinge, with_lower_price, with_own_price
+from scoresieve.solvers.limits import (
+    Deadline,
+    Limits,
+    Progress,
+    Status,
+    Tracker,
+    one_blas_thread,
+)
+from scoresieve.solvers.prices import squared_hinge_of, with_lower_price, with_own_price
 from scoresieve.solvers.problem import Problem
 from scoresieve.solvers.result import SolveResult
 from scoresieve.solvers.solve import finish, run_at_own_price
 from scoresieve.solvers.splicing.refits import Refit, Refitter, largest
-from scoresieve.solvers.splicing.splice import most_promising, splice, start_at_constant
+from scoresieve.solvers.splicing.splice import (
+    LEAST_GAIN,
+    fewer_of_all,
+    most_promising,
+    splice,
+    start_at_constant,
+    try_more_pairs,
+)
 from scoresieve.solvers.working import WarmStart
+
+#: Relative gap of a refit that only shows where the exchanges should begin.
+ROUGH_TOL = 0.05
+#: The relaxed problem ends when the gap (J_k - D) / J_k could shrink by this share of it at most.
+SHARE_LEFT = 0.1
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,7 +81,8 @@ def solve_hard_budget(
       which holds for every model with at most k units, and ``gap = l0_gap = (J_k - D) / J_k``.
       :func:`scoresieve.certify` with budget k recomputes all three.
     * ``n_iter`` and ``history`` are those of the relaxed problem. ``status`` is CONVERGED when the
-      relaxed problem and the last refit are within the tolerance.
+      last refit is within the tolerance, and the relaxed problem, too, or so near its optimum that
+      the gap could shrink by a tenth at most.
     * Without a certificate ``dual``, ``gap`` and ``n_iter`` are those of the last refit, among the
       models of its columns, and ``l0_gap`` is NaN.
     * Columns that are always in come on top of the k units.
@@ -84,30 +106,73 @@ def solve_hard_budget(
     limits = replace(limits, deadline=limits.deadline or Deadline(limits.max_time))
     starts = list(starts)
     with one_blas_thread():
-        priced: Problem | None = with_own_price(problem, limits)
-        if not problem.risk.is_smooth and has_classes(problem):
-            starts.append(spliced_squared_hinge(problem, limits).units)
-        while priced is not None:
-            relaxed = solve_relaxed(priced, limits, solver, warm) if certificate else None
-            at_price = priced if relaxed is None else relaxed.problem
-            best = choose_units(at_price, limits, starts, relaxed)
-            is_empty = not np.any(best.w[at_price.norm.always.size :])
-            # The relaxed model may have features where none of k has a lower risk than "no".
-            priced = with_lower_price(at_price) if is_empty and not is_over(limits) else None
-        return _reported(at_price, limits, best, relaxed)
+        priced, best = choose_at_own_price(with_own_price(problem, limits), limits, starts)
+        if not certificate:
+            return _reported(priced, limits, best, None)
+        relaxed = solve_relaxed(priced, limits, best.primal, solver, warm)
+        if relaxed.problem is not priced:  # empty at that price, and solved at a lower one
+            best = choose_units(relaxed.problem, limits, starts)
+        best = from_relaxed(relaxed, limits, best)
+        return _reported(relaxed.problem, limits, best, relaxed)
+
+
+def choose_at_own_price(
+    priced: Problem, limits: Limits, starts: list[IntArray]
+) -> tuple[Problem, Refit]:
+    """The best model, at a lower price where none with features is better than the empty one."""
+    while True:
+        best = choose_units(priced, limits, starts)
+        is_empty = not np.any(best.w[priced.norm.always.size :])
+        cheaper = with_lower_price(priced) if is_empty and not is_over(limits) else None
+        if cheaper is None:
+            return priced, best
+        priced = cheaper
 
 
 def solve_relaxed(
-    problem: Problem, limits: Limits, solver: str | None, warm: WarmStart | None
+    problem: Problem,
+    limits: Limits,
+    value: float,
+    solver: str | None = None,
+    warm: WarmStart | None = None,
 ) -> Relaxed:
-    """The problem with the budget norm in place of the number of units."""
-    tracker, ended = run_at_own_price(problem, limits, solver=solver, warm=warm)
-    return Relaxed(ended.problem, tracker, ended.working.scattered(ended.best.w), ended.status)
+    """The problem with the budget norm in place of the number of units.
+
+    Its optimum lies between D and its own objective P. Once ``P - D`` is a small share of
+    ``J_k - P``, the gap that is reported can hardly shrink any more, and it ends.
+
+    Parameters
+    ----------
+    value : float
+        J_k.
+    """
+    is_asked = limits.callback or (lambda row: False)
+    is_enough = False
+
+    def stop(row: Progress) -> bool:
+        nonlocal is_enough
+        is_enough = row.primal - row.dual <= SHARE_LEFT * (value - row.primal)
+        return bool(is_asked(row)) or is_enough
+
+    tracker, ended = run_at_own_price(
+        problem, replace(limits, callback=stop), solver=solver, warm=warm
+    )
+    status = Status.CONVERGED if ended.status is Status.CALLBACK and is_enough else ended.status
+    return Relaxed(ended.problem, tracker, ended.working.scattered(ended.best.w), status)
 
 
-def choose_units(
-    problem: Problem, limits: Limits, starts: Iterable[IntArray], relaxed: Relaxed | None = None
-) -> Refit:
+def from_relaxed(relaxed: Relaxed, limits: Limits, best: Refit) -> Refit:
+    """The better of the model and of the one that begins at the k largest relaxed weights."""
+    refitter = Refitter(relaxed.problem, limits)
+    k = refitter.norm.budget
+    units = largest(refitter.norm.units.norms(relaxed.w), k)
+    if refitter.time_is_over or not units.size or np.array_equal(units, best.units):
+        return best
+    trial = refitter.refit(units, best, give_up_at=best.primal)
+    return splice(refitter, trial, k) if trial.primal < best.primal else best
+
+
+def choose_units(problem: Problem, limits: Limits, starts: Iterable[IntArray]) -> Refit:
     """A model with at most k units: the best of all starts, spliced.
 
     Parameters
@@ -117,20 +182,54 @@ def choose_units(
     """
     refitter, k = Refitter(problem, limits), problem.norm.budget
     best = constant = start_at_constant(refitter)
-    others = list(starts)
-    if relaxed is not None:
-        others.append(largest(refitter.norm.units.norms(relaxed.w), k))
-    for units in others:
+    for units in starts:
         # A model with features is worth more than to be in time to the millisecond.
         is_enough = refitter.time_is_over and best.units.size > 0
         if units.size == 0 or np.array_equal(units, best.units) or is_enough:
             continue
         trial = refitter.refit(units, best, give_up_at=best.primal)
         best = trial if trial.primal < best.primal else best
+    # Where there are kinks the empty model may be the best one, but for rounding.
+    least_gain = 0.0 if problem.risk.is_smooth else LEAST_GAIN
     if best.units.size == 0 or not refitter.time_is_over:
-        trial = most_promising(refitter, constant, k, give_up_at=best.primal)
-        best = trial if trial.primal < best.primal else best
-    return splice(refitter, best, k)
+        wanted = (1.0 - least_gain) * best.primal
+        trial = own_start(refitter, constant, k, give_up_at=wanted)
+        best = trial if trial.primal < wanted else best
+    best = splice(refitter, best, k)
+    if refitter.is_small and not refitter.time_is_over:
+        other = from_all(refitter, best, k)
+        if not np.array_equal(other.units, best.units):
+            other = splice(refitter, other, k)
+        best = other if other.primal < (1.0 - least_gain) * best.primal else best
+        best = try_more_pairs(refitter, best, k)
+    return best if best.gap <= refitter.tol else refitter.refit(best.units, best)
+
+
+def from_all(refitter: Refitter, best: Refit, k: int) -> Refit:
+    """The other way round: what is left of all units, of a squared hinge where there are kinks."""
+    problem = refitter.problem
+    if problem.risk.is_smooth or not has_classes(problem):
+        return fewer_of_all(refitter, k)
+    left = fewer_of_all(refitter.with_risk(squared_hinge_of(problem.risk)), k)
+    return refitter.refit(left.units, best.with_weights_of(left))
+
+
+def own_start(refitter: Refitter, constant: Refit, k: int, give_up_at: float) -> Refit:
+    """The units that promise most at the constant model.
+
+    A risk with kinks leaves many of them equal there; the squared hinge sees more, and its weights
+    are a start, too. Where another smooth loss takes over then, a rough refit is enough to make it.
+    """
+    problem = refitter.problem
+    if problem.risk.is_smooth or not has_classes(problem):
+        return most_promising(refitter, constant, k, give_up_at=give_up_at)
+    hinge = refitter.with_risk(squared_hinge_of(problem.risk))
+    guess = most_promising(hinge, start_at_constant(hinge), k)
+    has_stand_in = problem.risk.flip_values is not None
+    guess = guess if has_stand_in else splice(hinge, guess, k)
+    tol = ROUGH_TOL if has_stand_in and not refitter.is_small else None
+    near = constant.with_weights_of(guess)
+    return refitter.refit(guess.units, near, give_up_at=give_up_at, tol=tol)
 
 
 def has_classes(problem: Problem) -> bool:

@@ -9,7 +9,7 @@ method for any number of columns takes a hundred times as long.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.linalg import LinAlgError
@@ -18,7 +18,6 @@ from scipy.linalg import cho_factor, cho_solve
 from scoresieve._arrays import FloatArray
 from scoresieve.design import Columns
 from scoresieve.risks import LossRisk
-from scoresieve.solvers.splicing.packing import pack_rows
 
 #: Most steps, and most halvings of one.
 MAX_STEPS, MAX_HALVINGS = 60, 40
@@ -61,20 +60,6 @@ def newton_fit(
 
     It may end earlier, when no weights on these columns bring J below ``give_up_at``.
     """
-    packed = pack_rows(block, risk)
-    if packed is None:
-        return newton_steps(block, risk, C, start, tol, give_up_at)
-    fit = newton_steps(*packed, C, start, tol, give_up_at)
-    if fit is None:
-        return None
-    scores = block.scores(fit.w)
-    return replace(fit, scores=scores, v=risk.vector(risk.slopes(scores), C))
-
-
-def newton_steps(
-    block: Columns, risk: LossRisk, C: float, start: FloatArray, tol: float, give_up_at: float
-) -> NewtonFit | None:
-    """The steps of :func:`newton_fit`."""
     w, scores = start, block.scores(start)
     value = 0.5 * float(w @ w) + C * risk.value(scores)
     for _ in range(MAX_STEPS):

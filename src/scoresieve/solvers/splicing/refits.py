@@ -21,12 +21,16 @@ from scoresieve.solvers.limits import Deadline, Limits, Status, Tracker
 from scoresieve.solvers.problem import Problem
 from scoresieve.solvers.smooth.rounds import run_smooth
 from scoresieve.solvers.splicing.fetched import FetchedColumns
+from scoresieve.solvers.splicing.merged import merge_equal_rows
 from scoresieve.solvers.splicing.newton import newton_fit
 from scoresieve.solvers.working import Ended, WarmStart
 
 #: Refits that are compared are at least this accurate: by cuts, and by Newton's method, whose last
 #: digits cost one step more.
 REFIT_TOL, NEWTON_TOL = 0.01, 1e-6
+#: A problem is small if it has at most so many pairs of units to exchange and so many numbers.
+#: Then every pair can be tried, and refits by cuts are so accurate.
+FEW_PAIRS, FEW_NUMBERS, FINE_TOL = 64, 2**16, 2e-3
 #: Share of the weight whose cuts the next refit starts from.
 SHARE_OF_CUTS = 0.95
 
@@ -70,6 +74,10 @@ class Refit:
         out[self.columns] = self.w
         return out
 
+    def with_weights_of(self, fit: Refit) -> Refit:
+        """What has the cuts of this one and the weights of a fit of another risk."""
+        return replace(self, units=fit.units, columns=fit.columns, w=fit.w)
+
     @property
     def is_cut_short(self) -> bool:
         """Whether it was given up because it could not be good enough."""
@@ -82,7 +90,7 @@ class Refitter:
     Parameters
     ----------
     problem : Problem
-        Its budget does not matter, only its units.
+        Of its budget only matters whether there are few pairs to exchange.
     limits : Limits
         With a deadline for all refits together; the callback is not called.
     """
@@ -92,6 +100,18 @@ class Refitter:
         self.limits = replace(limits, deadline=limits.deadline or Deadline(limits.max_time))
         self.fetched = FetchedColumns(problem.design)
         self.n_refits = 0
+
+    @property
+    def is_small(self) -> bool:
+        """Whether every pair of units can be tried."""
+        norm, design = self.norm, self.problem.design
+        n_pairs = norm.budget * (norm.n_units - norm.budget)
+        return n_pairs <= FEW_PAIRS and design.n_samples * design.n_columns <= FEW_NUMBERS
+
+    @property
+    def tol(self) -> float:
+        """Relative gap of refits by cuts."""
+        return min(self.limits.tol, FINE_TOL if self.is_small else REFIT_TOL)
 
     @property
     def time_is_over(self) -> bool:
@@ -111,6 +131,7 @@ class Refitter:
         *,
         beside: IntArray | None = None,
         give_up_at: float = np.inf,
+        tol: float | None = None,
     ) -> Refit:
         """The model on these units; given up once no model on them is below ``give_up_at``.
 
@@ -122,6 +143,8 @@ class Refitter:
             Whose weights and cuts it starts from.
         beside : ndarray of int, optional
             Columns that the next refits may want, to be fetched together.
+        tol : float, optional
+            Relative gap of a refit by cuts, where it need not be that of all refits.
         """
         self.n_refits += 1
         columns = columns_of_units(self.norm, units)
@@ -137,19 +160,21 @@ class Refitter:
         )
         risk = problem.risk
         if isinstance(risk, LossRisk) and risk.is_smooth:
-            tol = min(self.limits.tol, NEWTON_TOL)
-            fit = newton_fit(block, risk, problem.C, start, tol=tol, give_up_at=give_up_at)
+            fine = min(self.limits.tol, NEWTON_TOL)
+            few = merge_equal_rows(block, risk)
+            fit = newton_fit(few.block, few.risk, problem.C, start, tol=fine, give_up_at=give_up_at)
             if fit is not None:
                 gap = fit.left / fit.value if fit.value > 0.0 else 0.0
-                curvatures = curvatures_of(problem, fit.scores, fit.v)
-                slopes = Slopes(risk.slopes(fit.scores))
-                status = Status.CONVERGED if gap <= tol else Status.CALLBACK
+                scores = fit.scores[few.places]
+                slopes = risk.slopes(scores)
+                v, curvatures = risk.vector(slopes, problem.C), problem.C * risk.curvatures(scores)
+                status = Status.CONVERGED if gap <= fine else Status.CALLBACK
                 return Refit(
-                    units, columns, fit.w, fit.value, gap, fit.v, curvatures, slopes, status
+                    *(units, columns, fit.w, fit.value, gap, v, curvatures, Slopes(slopes), status)
                 )
         limits = replace(
             self.limits,
-            tol=min(self.limits.tol, REFIT_TOL),
+            tol=tol or self.tol,
             callback=lambda row: bool(row.dual >= give_up_at),
         )
         tracker = Tracker(limits, risk.no_dual_point())
@@ -178,9 +203,10 @@ class Refitter:
             Status.CONVERGED,
         )
 
-    def with_risk(self, risk: Risk) -> Refitter:
+    def with_risk(self, risk: Risk, tol: float | None = None) -> Refitter:
         """Refits of the same columns for another risk; what was fetched is shared."""
-        other = Refitter(replace(self.problem, risk=risk), self.limits)
+        limits = replace(self.limits, tol=tol or self.limits.tol)
+        other = Refitter(replace(self.problem, risk=risk), limits)
         other.fetched, other.column_norms = self.fetched, self.column_norms
         return other
 
