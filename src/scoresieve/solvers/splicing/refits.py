@@ -265,14 +265,12 @@ def moved(columns: IntArray, w: FloatArray, others: IntArray) -> FloatArray:
 
 def largest(norms: FloatArray, k: int) -> IntArray:
     """Sorted numbers of the k units with the largest norms, ties to the lower number."""
-    if 2 * k < norms.size:
+    among = np.flatnonzero(norms > 0.0)
+    if 2 * k < among.size:
         # A sort of all of a million units takes as long as a pass over X.
-        least = np.partition(norms, norms.size - k)[norms.size - k] if k else np.inf
-        among = np.flatnonzero(norms >= max(least, np.nextafter(0.0, 1.0)))
-        order = among[np.argsort(-norms[among], kind="stable")][:k]
-    else:
-        order = np.argsort(-norms, kind="stable")[:k]
-    return np.sort(order[norms[order] > 0.0])
+        least = np.partition(norms[among], among.size - k)[among.size - k] if k else np.inf
+        among = among[norms[among] >= least]
+    return np.sort(among[np.argsort(-norms[among], kind="stable")][:k])
 
 
 def columns_of_units(norm: BudgetNorm, units: IntArray) -> IntArray:

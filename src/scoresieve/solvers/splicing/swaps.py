@@ -59,11 +59,14 @@ class SwapModel:
     def _promises(self) -> FloatArray:
         """``|c_j| / sqrt(1 + kappa ||x_j||^2)``, kappa the mean curvature."""
         mean = float(np.sqrt(np.mean(self._fit.curvatures)))
-        scale = mean * self._refitter.column_norms
+        # Of ten million columns most may have no entry in any row that has a say.
+        at = np.flatnonzero(self._correlations)
+        scale = mean * self._refitter.column_norms[at]
         # np.hypot does the same for numbers of any size, but takes six times as long.
         is_huge = scale.max(initial=0.0) > HUGE
         scale = np.hypot(1.0, scale) if is_huge else np.sqrt(1.0 + scale * scale)
-        scaled = self._correlations / scale
+        scaled = np.zeros(self._correlations.size)
+        scaled[at] = self._correlations[at] / scale
         promise = self._norm.units.norms(scaled)
         promise = promise.copy() if not promise.flags.owndata else promise
         promise[self._fit.units] = 0.0
