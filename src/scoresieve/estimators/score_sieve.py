@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.special import expit
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
@@ -104,6 +105,8 @@ class ScoreSieve(
         (``mean_test_score``), its standard error, and what it is of; one table for each class.
     best_params_, best_score_ : dict and float, or lists of them
         The chosen row of the table.
+    thresholds_ : ndarray of shape (1,) or (n_classes,)
+        The probability from which on each class raises an alarm.
     n_features_in_, feature_names_in_
         As everywhere in scikit-learn.
 
@@ -220,6 +223,7 @@ class ScoreSieve(
             "cv_results_": self._tables[0] if is_one else self._tables,
             "best_params_": points[0] if is_one else points,
             "best_score_": scores[0] if is_one else scores,
+            "thresholds_": expit(self._odds),
         }
 
     def _above_thresholds(self, decision: FloatArray) -> FloatArray:

@@ -81,7 +81,7 @@ class BagScoreSieve(BagModelMixin, CallbackMixin, ClassifierMixin, BaseEstimator
         Weights of the selected instances, in the order of the training instances.
     cv_results_, best_params_, best_score_
         As in :class:`~scoresieve.ScoreSieve`, with ``sigma`` and ``n_instances_to_select``.
-    classes_, intercept_, measure_
+    classes_, intercept_, measure_, thresholds_
         As in :class:`~scoresieve.ScoreSieve`.
 
     Examples

@@ -50,8 +50,9 @@ from scoresieve.solvers.working import WarmStart
 
 #: Relative gap of a refit that only shows where the exchanges should begin.
 ROUGH_TOL = 0.05
-#: The relaxed problem ends when the gap (J_k - D) / J_k could shrink by this share of it at most.
-SHARE_LEFT = 0.1
+#: The relaxed problem ends when ``P - D`` is this share of ``J_k - P``: more rounds would lower the
+#: gap by a sixth at most.
+SHARE_LEFT = 0.2
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,7 +83,7 @@ def solve_hard_budget(
       :func:`scoresieve.certify` with budget k recomputes all three.
     * ``n_iter`` and ``history`` are those of the relaxed problem. ``status`` is CONVERGED when the
       last refit is within the tolerance, and the relaxed problem, too, or so near its optimum that
-      the gap could shrink by a tenth at most.
+      the gap could shrink by a sixth at most.
     * Without a certificate ``dual``, ``gap`` and ``n_iter`` are those of the last refit, among the
       models of its columns, and ``l0_gap`` is NaN.
     * Columns that are always in come on top of the k units.
@@ -109,7 +110,8 @@ def solve_hard_budget(
         priced, best = choose_at_own_price(with_own_price(problem, limits), limits, starts)
         if not certificate:
             return _reported(priced, limits, best, None)
-        relaxed = solve_relaxed(priced, limits, best.primal, solver, warm)
+        near = warm or WarmStart(best.columns, best.w, best.point)
+        relaxed = solve_relaxed(priced, limits, best.primal, solver, near)
         if relaxed.problem is not priced:  # empty at that price, and solved at a lower one
             best = choose_units(relaxed.problem, limits, starts)
         best = from_relaxed(relaxed, limits, best)
