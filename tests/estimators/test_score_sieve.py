@@ -350,3 +350,17 @@ def test_logistic_final_models_are_those_of_scikit_learn():
         assert w == pytest.approx(theirs.coef_[0], rel=1e-3)
         # The constant column of 10 leaves a hundredth of the penalty on the intercept.
         assert intercept == pytest.approx(theirs.intercept_[0], rel=1e-3, abs=1e-3)
+
+
+@pytest.mark.parametrize("scale", [1e-6, 1e6])
+def test_the_unit_of_the_columns_does_not_matter(scale):
+    X, y = noisy(3)
+    one, other = (ScoreSieve("f1", n_features_to_select=2).fit(s * X, y) for s in (1e4, scale))
+    assert one.support_.tolist() == other.support_.tolist()
+    assert one.best_score_ == pytest.approx(other.best_score_, abs=0.02)
+
+
+def test_given_Cs_are_taken_as_they_are():
+    X, y = noisy(3)
+    model = ScoreSieve("f1", n_features_to_select=2, Cs=[0.5], candidates=["logistic"])
+    assert {point["C"] for point in model.fit(1e6 * X, y).cv_results_["params"]} == {0.5}

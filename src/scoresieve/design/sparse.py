@@ -97,13 +97,16 @@ class SparseColumns(Columns):
         here, size = at >= 0, rows.size * self.n_columns
         # Repeated entries add up.
         values = np.bincount(flat[here], weights=self._block.data[here], minlength=size)
-        return DenseColumns(values.reshape(self.n_columns, rows.size))
+        return DenseColumns(
+            values.reshape(self.n_columns, rows.size).astype(np.float64, copy=False)
+        )
 
     def _full_column(self, column: int) -> FloatArray:
         """The numbers of a column, one a row."""
         entries = slice(*self._block.indptr[column : column + 2])
         rows, values = self._block.indices[entries], self._block.data[entries]
-        return np.bincount(rows, weights=values, minlength=self._block.shape[0])
+        column_of_rows = np.bincount(rows, weights=values, minlength=self._block.shape[0])
+        return column_of_rows.astype(np.float64, copy=False)
 
     @cached_property
     def _full_columns(self) -> IntArray:

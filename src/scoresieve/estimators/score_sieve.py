@@ -33,7 +33,7 @@ from scoresieve.estimators.selector import SparseSelectorMixin
 from scoresieve.estimators.sieve.arguments import read_sizes
 from scoresieve.estimators.sieve.calibration import probabilities
 from scoresieve.estimators.sieve.cross_fitting import Plan
-from scoresieve.estimators.sieve.plans import make_plan, start_clock
+from scoresieve.estimators.sieve.plans import factor_of_C, make_plan, start_clock
 from scoresieve.estimators.sieve.sieving import Sieved, Sieving
 from scoresieve.estimators.sieve.splits import LabelledData, make_parts
 from scoresieve.estimators.sieve.summary import choice_in_words
@@ -81,8 +81,10 @@ class ScoreSieve(
         within one standard error of the best. By default 2, 5, 10, 20, 50, 100 and 200.
     candidates : list of str, default=("squared_hinge", "measure")
         What to choose columns by: ``"measure"`` is its own bound, the others are losses.
-    Cs : list of float, default=(0.3, 1.0, 3.0, 10.0)
-        Weights of the losses. The measure's own bound has the C of :class:`MeasureSVC`.
+    Cs : list of float, optional
+        Weights of the losses. By default 0.3, 1, 3 and 10, divided by the mean square of X's
+        entries, 0 left out, as far as that is outside of 0.001 to 10, so that the unit of X does
+        not matter. The measure's own bound has the C of :class:`MeasureSVC`, divided likewise.
     cv : int, splitter or iterable of (train, test), optional
         As in scikit-learn: 5 parts by default, stratified unless y is an indicator matrix. Every
         row must be held out once.
@@ -127,7 +129,7 @@ class ScoreSieve(
     _: KW_ONLY
     n_features_to_select: Any = None
     candidates: Iterable[str] = ("squared_hinge", "measure")
-    Cs: Iterable[float] = (0.3, 1.0, 3.0, 10.0)
+    Cs: Iterable[float] | None = None
     cv: Any = None
     always_features: ArrayLike | None = None
     excluded_features: ArrayLike | None = None
@@ -163,7 +165,7 @@ class ScoreSieve(
         limits = start_clock(self.max_time)
         with all_or_nothing(self):
             data = self._read_data(X, y, sample_weight)
-            plan, measure = self._read_plan(limits), get_measure(self.measure)
+            plan, measure = self._read_plan(data.X, limits), get_measure(self.measure)
             parts = make_parts(self.cv, data, groups)
             sieving = Sieving(plan, measure, parts, [AsGiven(parts.data.X)])
             names = getattr(self, "feature_names_in_", None)
@@ -187,12 +189,12 @@ class ScoreSieve(
             raise ValueError("sample_weight is zero for all rows; give a positive weight to some.")
         return LabelledData(X, y, weights, targets)
 
-    def _read_plan(self, limits: Limits) -> Plan:
+    def _read_plan(self, X: Any, limits: Limits) -> Plan:
         """All that is to be compared."""
         columns = column_arguments(self, getattr(self, "feature_names_in_", None))
         units = Units.from_columns(self.n_features_in_, **columns)
         sizes = read_sizes(self.n_features_to_select, "n_features_to_select", units.n_units)
-        return make_plan(self, sizes, limits, columns)
+        return make_plan(self, sizes, limits, columns, factor_of_C(X))
 
     def _store(self, targets: Targets, measure: Measure, sieved: Sieved) -> None:
         """Set the fitted attributes."""

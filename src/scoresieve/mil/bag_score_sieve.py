@@ -103,7 +103,7 @@ class BagScoreSieve(BagModelMixin, CallbackMixin, ClassifierMixin, BaseEstimator
     n_instances_to_select: Any = None
     sigmas: Any = ("0.25*median", "0.5*median", "median")
     candidates: Iterable[str] = ("squared_hinge", "measure")
-    Cs: Iterable[float] = (0.3, 1.0, 3.0, 10.0)
+    Cs: Iterable[float] | None = None
     cv: Any = None
     metric: str = "rbf"
     n_prototypes: int | None = None

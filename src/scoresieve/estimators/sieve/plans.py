@@ -5,6 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+import scipy.sparse as sp
+
+from scoresieve.design.dense import squared_sum
 from scoresieve.estimators.budget_model import default_C, loss_for
 from scoresieve.estimators.sieve.arguments import check_Cs, check_names
 from scoresieve.estimators.sieve.cross_fitting import Plan
@@ -13,8 +17,11 @@ from scoresieve.estimators.sieve.selections import Selection
 from scoresieve.measures import get_measure
 from scoresieve.solvers.limits import Deadline, Limits
 
-#: C of the logistic regressions on the chosen columns.
+#: C of the losses if none are given, and of the logistic regressions on the chosen columns.
+DEFAULT_CS = (0.3, 1.0, 3.0, 10.0)
 FINAL_CS = (10.0, 100.0)
+#: The mean squares of entries, 0 left out, that these serve: unit rows of text to unit deviations.
+SMALLEST_SQUARE, LARGEST_SQUARE = 1e-3, 10.0
 #: The value of the constant column in the search for features.
 CONSTANT = 1.0
 #: Relative gap and rounds of a search; selections have gaps of their own.
@@ -27,8 +34,26 @@ def start_clock(max_time: float | None) -> Limits:
     return replace(limits, deadline=Deadline(max_time))
 
 
+def factor_of_C(X: Any) -> float:
+    """What C is multiplied by where X has a scale of its own, so that the model does not change.
+
+    ``C / s^2`` is for ``s X`` what C is for X. Between unit rows of text and columns of unit
+    deviation one grid serves all; X is seen as the nearer of the two beyond.
+    """
+    entries = X.data if sp.issparse(X) else np.asarray(X)
+    n_entries = np.count_nonzero(entries)
+    if not n_entries:
+        return 1.0
+    mean = squared_sum(entries) / n_entries
+    return float(np.clip(mean, SMALLEST_SQUARE, LARGEST_SQUARE) / mean) if mean > 0.0 else 1.0
+
+
 def make_plan(
-    estimator: Any, sizes: list[int], limits: Limits, columns: dict[str, Any] | None = None
+    estimator: Any,
+    sizes: list[int],
+    limits: Limits,
+    columns: dict[str, Any] | None = None,
+    factor: float = 1.0,
 ) -> Plan:
     """Every candidate and every final model, for these numbers of features.
 
@@ -36,12 +61,16 @@ def make_plan(
     ----------
     estimator : estimator
         With the parameters ``measure``, ``candidates`` and ``Cs``.
+    factor : float
+        By which every C that the user has not given is multiplied.
     columns : dict, optional
         Roles of columns, as for :func:`make_problem`.
     """
-    finals = [FinalModel(C) for C in FINAL_CS]
+    finals = [FinalModel(factor * C) for C in FINAL_CS]
+    Cs = estimator.Cs
+    Cs = [factor * C for C in DEFAULT_CS] if Cs is None else check_Cs(Cs)
     return Plan(
-        make_selections(estimator.measure, estimator.candidates, estimator.Cs),
+        make_selections(estimator.measure, estimator.candidates, Cs, factor),
         (FinalModel(), *finals),
         tuple(sizes),
         limits,
@@ -49,13 +78,14 @@ def make_plan(
     )
 
 
-def make_selections(measure: Any, candidates: Any, Cs: Any) -> tuple[Selection, ...]:
-    """Every candidate at every C."""
-    Cs = check_Cs(Cs)
+def make_selections(
+    measure: Any, candidates: Any, Cs: list[float], factor: float
+) -> tuple[Selection, ...]:
+    """Every candidate at every C; the measure at its own."""
     found = []
     for name in check_names(candidates, "candidates"):
         if name == "measure":
-            found.append(Selection(get_measure(measure), default_C(measure)))
+            found.append(Selection(get_measure(measure), factor * default_C(measure)))
             continue
         loss = loss_for(name, "classification")
         found += [Selection(loss, C) for C in Cs]

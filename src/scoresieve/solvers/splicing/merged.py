@@ -35,15 +35,16 @@ def merge_equal_rows(block: Columns, risk: LossRisk) -> Merged:
     is_other[rows] = False
     places = np.empty(n_samples, dtype=np.int64)
     places[rows] = np.arange(rows.size)
-    firsts, totals = [], []
+    firsts: list[int] = []
+    totals: list[float] = []
     for members in (
         np.flatnonzero(is_other & (risk.y > 0)),
         np.flatnonzero(is_other & (risk.y < 0)),
     ):
         if members.size:
             places[members] = rows.size + len(firsts)
-            firsts.append(members[0])
-            totals.append(np.sum(weights[members]))
+            firsts.append(int(members[0]))
+            totals.append(float(np.sum(weights[members])))
     kept = np.append(rows, firsts).astype(np.int64)
     merged = LossRisk(risk.loss, risk.y[kept], np.append(weights[rows], totals))
     return Merged(block.dense_rows(kept), merged, places)
