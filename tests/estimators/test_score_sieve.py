@@ -13,7 +13,7 @@ from sklearn.model_selection import GroupKFold, LeaveOneOut, StratifiedKFold
 
 from scoresieve import ScoreSieve, get_measure, load
 from scoresieve.estimators.sieve import sieving
-from scoresieve.estimators.sieve.choice import Judge, one_standard_error
+from scoresieve.estimators.sieve.choice import Judge, best_setting, one_standard_error
 from scoresieve.estimators.sieve.cross_fitting import fold_scores
 from scoresieve.estimators.sieve.final_models import FinalModel, fit_finals
 from scoresieve.estimators.sieve.selections import Selected, Selection
@@ -41,6 +41,15 @@ def test_the_columns_that_decide_are_found(binary):
     assert model.get_support(indices=True).tolist() == [3, 7]
     assert model.transform(X).shape == (240, 2)
     assert model.score(X, y) == pytest.approx(f1_score(y, model.predict(X)))
+
+
+def test_of_settings_that_are_equally_good_the_first_is_chosen():
+    scores = np.array([[0.70, 0.79], [0.78, 0.80], [0.79, 0.60]])
+    errors = np.full((3, 2), 0.04)
+    # The highest is 0.80; a quarter of its error below are 0.79 twice, once of an own model.
+    assert best_setting(scores, errors) == (2, 0)
+    assert best_setting(scores, 0.1 * errors) == (1, 1)
+    assert best_setting(scores, 10.0 * errors) == (0, 0)
 
 
 def test_the_best_row_of_the_table_is_chosen(binary):

@@ -64,7 +64,8 @@ class ScoreSieve(
     -----------
     * Candidates: the squared hinge under the limit of k features, at each of ``Cs``, and the
       measure's own bound (see :class:`MeasureSVC`). Final models: the one that chose the columns,
-      and logistic regressions on them with C of 10 and 100.
+      and logistic regressions on them with C of 10 and 100. Of those within a quarter of a standard
+      error of the best the one with the smallest C is taken, the measure's own after the losses.
     * More than two classes, or an indicator matrix, make one choice for each class against the
       rest, of the number of features, too.
     * ``decision_function`` is the log-odds of the calibrated score above those of the threshold,

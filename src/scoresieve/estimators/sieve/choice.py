@@ -13,6 +13,10 @@ from scoresieve.measures import Measure
 from scoresieve.solvers.row_weights import apply_weights
 
 
+#: Settings whose measures differ by less than this share of a standard error are equally good.
+SHARE_OF_ERROR = 0.25
+
+
 class Judged(NamedTuple):
     """What the measure says of cross-fitted scores.
 
@@ -96,10 +100,26 @@ class Judge:
 
 
 def best_of_each_size(judged: Judged) -> list[tuple[int, int]]:
-    """Selection and final model with the highest measure, for each number of features."""
-    by_size = judged.scores.transpose(1, 0, 2)
-    places = [np.unravel_index(int(np.argmax(each)), each.shape) for each in by_size]
-    return [(int(selection), int(final)) for selection, final in places]
+    """Selection and final model for each number of features, see :func:`best_setting`."""
+    n_sizes = judged.scores.shape[1]
+    return [best_setting(judged.scores[:, k], judged.errors[:, k]) for k in range(n_sizes)]
+
+
+def best_setting(scores: FloatArray, errors: FloatArray) -> tuple[int, int]:
+    """The first whose measure is within a quarter of a standard error of the highest.
+
+    Own models come first, and of them those with the smallest C: where positives are few, scores
+    say little, and models that were held back more are better on other rows.
+
+    Parameters
+    ----------
+    scores, errors : ndarray of shape (selections, finals)
+        Selections of a loss by ascending C.
+    """
+    top = np.unravel_index(int(np.argmax(scores)), scores.shape)
+    is_as_good = scores >= scores[top] - SHARE_OF_ERROR * errors[top]
+    final, selection = np.argwhere(is_as_good.T)[0]
+    return int(selection), int(final)
 
 
 def one_standard_error(scores: FloatArray, errors: FloatArray) -> int:
