@@ -12,7 +12,6 @@ from scoresieve.estimators.sieve.cross_fitting import Plan
 from scoresieve.measures import Measure
 from scoresieve.solvers.row_weights import apply_weights
 
-
 #: Settings whose measures differ by less than this share of a standard error are equally good.
 SHARE_OF_ERROR = 0.25
 
