@@ -10,6 +10,8 @@ import pytest
 from studies.common.options import start
 
 STUDIES = (
+    "speed.bounds",
+    "speed.hard_budget",
     "speed.jobs",
     "speed.losses",
     "speed.master",
@@ -19,6 +21,7 @@ STUDIES = (
     "speed.path",
     "speed.reference",
     "speed.reuters",
+    "speed.sieve",
     "quality.arena",
     "quality.defaults",
     "quality.exhaustive",
