@@ -16,6 +16,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import Any
 
@@ -67,7 +68,9 @@ class Checkout:
     def close(self) -> None:
         """End the process."""
         assert self._process.stdin is not None
+        assert self._process.stdout is not None
         self._process.stdin.close()
+        self._process.stdout.close()
         self._process.wait()
 
 
@@ -97,9 +100,17 @@ def compare(
 
 def measure(args: argparse.Namespace, folder: Path) -> Iterator[dict[str, Any]]:
     """One row for each class, k and model."""
-    checkouts = {"now": Checkout(OURS)}
-    if args.before is not None:
-        checkouts["before"] = Checkout(args.before.resolve())
+    with ExitStack() as stack:
+        checkouts = {"now": stack.enter_context(closing(Checkout(OURS)))}
+        if args.before is not None:
+            checkouts["before"] = stack.enter_context(closing(Checkout(args.before.resolve())))
+        yield from measure_all(args, folder, checkouts)
+
+
+def measure_all(
+    args: argparse.Namespace, folder: Path, checkouts: dict[str, Checkout]
+) -> Iterator[dict[str, Any]]:
+    """The rows of :func:`measure`, by processes that have begun."""
     for name, label, X, y in problems(args):
         files = {"X": str(folder / "X.npz"), "y": str(folder / "y.npy")}
         sp.save_npz(files["X"], sp.csr_matrix(X), compressed=False)
@@ -113,8 +124,6 @@ def measure(args: argparse.Namespace, folder: Path) -> Iterator[dict[str, Any]]:
                 about = {"set": name, "label": label, "k": k, "model": what, "wanted": wanted}
                 yield {**about, "l1": l1_seconds, "fits": times}
                 log(f"{name} {label}, k = {k}, {what}: {times['now']['seconds']:.2f} s")
-    for checkout in checkouts.values():
-        checkout.close()
 
 
 def seconds_of(rows: list[dict[str, Any]], name: str) -> float:
