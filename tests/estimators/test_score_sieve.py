@@ -20,6 +20,9 @@ from scoresieve.estimators.sieve.selections import Selected, Selection
 from scoresieve.losses import get_loss
 from scoresieve.solvers.limits import Limits
 
+#: What a number of parts stands for.
+SHUFFLED = StratifiedKFold(3, shuffle=True, random_state=0)
+
 QUICK = {"candidates": ["squared_hinge"], "Cs": [1.0], "cv": 3}
 
 
@@ -68,7 +71,7 @@ def test_the_score_of_the_table_is_that_of_rows_no_model_has_seen():
     model = ScoreSieve("f1", n_features_to_select=2, **QUICK).fit(X, y)
     labels, unseen = np.where(y, 1.0, -1.0), np.zeros(y.size)
     selection = Selection(get_loss("squared_hinge"), 1.0)
-    for train, test in StratifiedKFold(3).split(X, y):
+    for train, test in SHUFFLED.split(X, y):
         (found,) = selection.path(X[train], labels[train], [2], Limits(0.01, 100), **CONSTANT)
         unseen[test] = X[test][:, found.columns] @ found.w + found.intercept
     own = [point["final_model"] for point in model.cv_results_["params"]].index("own")

@@ -20,6 +20,9 @@ from scoresieve.estimators.sieve.plans import make_plan, start_clock
 from scoresieve.mil import BagScoreSieve, MILESEmbedding
 from scoresieve.mil.bags import as_bags
 
+#: What a number of parts stands for.
+SHUFFLED = StratifiedKFold(3, shuffle=True, random_state=0)
+
 ONE = {"candidates": ["squared_hinge"], "Cs": [1.0], "cv": 3}
 QUICK = ONE | {"n_instances_to_select": 2, "sigmas": [1.5]}
 
@@ -51,7 +54,7 @@ def test_scores_are_of_bags_whose_instances_no_model_knows(bags, binary):
     model = BagScoreSieve(pos_label="telling", **QUICK).fit(bags, binary)
     plan = make_plan(model, [2], start_clock(None))
     signs, unseen = np.where(binary == "telling", 1.0, -1.0), np.zeros(48)
-    for train, test in StratifiedKFold(3).split(bags, binary):
+    for train, test in SHUFFLED.split(bags, binary):
         embedding = MILESEmbedding(1.5).fit([bags[place] for place in train])
         scores = fold_scores(plan, embedding.transform(bags), signs, None, train, test)
         unseen[test] = scores[0, 0, 0]
@@ -70,7 +73,7 @@ def test_no_held_out_instance_is_seen_before_the_score(bags, binary, monkeypatch
 
     monkeypatch.setattr(MILESEmbedding, "fit", spy)
     model = BagScoreSieve(**QUICK | {"sigmas": [2.0, "median"]}).fit(bags, binary)
-    parts = [train.tolist() for train, _ in StratifiedKFold(3).split(bags, binary)]
+    parts = [train.tolist() for train, _ in SHUFFLED.split(bags, binary)]
     folds = [(sigma, part) for sigma in (2.0, "median") for part in parts]
     assert seen[:6] == folds
     everything = (model.best_params_["sigma"], list(range(48)))
@@ -148,7 +151,7 @@ def test_bags_without_weight_give_no_instances(bags, binary):
     kept = np.flatnonzero(weights)
     splits = [
         (np.flatnonzero(np.isin(kept, train)), np.flatnonzero(np.isin(kept, test)))
-        for train, test in StratifiedKFold(3).split(bags, binary)
+        for train, test in SHUFFLED.split(bags, binary)
     ]
     without = BagScoreSieve(**QUICK | {"cv": splits})
     without.fit([bags[place] for place in kept], binary[kept])

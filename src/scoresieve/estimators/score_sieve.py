@@ -87,8 +87,9 @@ class ScoreSieve(
         entries, 0 left out, as far as that is outside of 0.001 to 10, so that the unit of X does
         not matter. The measure's own bound has the C of :class:`MeasureSVC`, divided likewise.
     cv : int, splitter or iterable of (train, test), optional
-        As in scikit-learn: 5 parts by default, stratified unless y is an indicator matrix. Every
-        row must be held out once.
+        As in scikit-learn: 5 parts by default, stratified unless y is an indicator matrix. The rows
+        of a number of parts are in random order, the same at every call; give a splitter where
+        neighbours belong together. Every row must be held out once.
     always_features, excluded_features, feature_groups, pos_label, multi_class_support
         As in :class:`MeasureSVC`.
     max_time : float, optional

@@ -10,6 +10,9 @@ from sklearn.model_selection import GroupKFold, KFold, StratifiedKFold
 from scoresieve.estimators.sieve.splits import LabelledData, make_parts
 from scoresieve.estimators.targets import read_targets
 
+#: What a number of parts stands for.
+SHUFFLED = StratifiedKFold(3, shuffle=True, random_state=0)
+
 Y = np.tile([0, 1, 1], 10)
 
 
@@ -19,9 +22,15 @@ def data_of(y, weights=None):
     return LabelledData(np.arange(30.0)[: len(y), np.newaxis], y, weights, targets)
 
 
+def test_a_splitter_is_taken_as_it_is():
+    parts = make_parts(StratifiedKFold(3), data_of(Y))
+    for split, (_, test) in zip(parts.splits, StratifiedKFold(3).split(Y, Y), strict=True):
+        assert_array_equal(split.test, test)
+
+
 def test_the_parts_are_those_of_the_splitter():
     parts = make_parts(3, data_of(Y))
-    for split, (train, test) in zip(parts.splits, StratifiedKFold(3).split(Y, Y), strict=True):
+    for split, (train, test) in zip(parts.splits, SHUFFLED.split(Y, Y), strict=True):
         assert_array_equal(split.train, train)
         assert_array_equal(split.test, test)
     for number, split in enumerate(parts.splits):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numbers
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -91,7 +92,7 @@ def make_splits(cv: Any, data: LabelledData, groups: Any = None) -> list[Split]:
     Parameters
     ----------
     cv : None, int, splitter or iterable of (train, test)
-        As in scikit-learn; an int is stratified unless y is an indicator matrix.
+        As in scikit-learn; an int is stratified unless y is an indicator matrix, and shuffled.
     groups : array-like of shape (n_samples,), optional
         For splitters that keep the rows of a group together.
 
@@ -100,7 +101,7 @@ def make_splits(cv: Any, data: LabelledData, groups: Any = None) -> list[Split]:
     ValueError
         If a part is empty, shares a row with the other part, or has to train without a class.
     """
-    splitter = check_cv(cv, data.y, classifier=True)
+    splitter = shuffled(check_cv(cv, data.y, classifier=True), cv)
     splits = [
         Split(_row_numbers(train, data.weights), _row_numbers(test, data.weights))
         for train, test in splitter.split(data.X, data.y, groups)
@@ -117,6 +118,17 @@ def make_splits(cv: Any, data: LabelledData, groups: Any = None) -> list[Split]:
                     f"the training part of split {number} holds no {lacking}; {_ADVICE}"
                 )
     return splits
+
+
+def shuffled(splitter: Any, cv: Any) -> Any:
+    """What stands for a number of parts, with rows in random order, the same at every call.
+
+    Files are often sorted, by source or by date: a part that is a block of neighbours says little
+    about rows like those that the others hold.
+    """
+    if cv is not None and not isinstance(cv, numbers.Integral):
+        return splitter
+    return type(splitter)(splitter.get_n_splits(), shuffle=True, random_state=0)
 
 
 def _row_numbers(rows: Any, weights: FloatArray | None) -> IntArray:
