@@ -376,3 +376,12 @@ def test_given_Cs_are_taken_as_they_are():
     X, y = noisy(3)
     model = ScoreSieve("f1", n_features_to_select=2, Cs=[0.5], candidates=["logistic"])
     assert {point["C"] for point in model.fit(1e6 * X, y).cv_results_["params"]} == {0.5}
+
+
+def test_the_summary_names_columns_as_told(binary):
+    _, _, model = binary
+    names = [f"word{j}" for j in range(model.n_features_in_)]
+    for column in model.support_:
+        assert f"word{column}" in model.summary(names)
+    with pytest.raises(ValueError, match=r"feature_names has shape \(1,\).*one name for each"):
+        model.summary(["word"])

@@ -245,15 +245,34 @@ class ScoreSieve(
         check_is_fitted(self, "coef_")
         return probabilities(self._targets, self.decision_function(X), self._odds)
 
-    def summary(self) -> str:
-        """What was chosen, in words: features and their weights, the score and where it is from."""
-        check_is_fitted(self, "coef_")
-        return "\n\n".join(map(self._class_summary, range(len(self._tables))))
+    def summary(self, feature_names: ArrayLike | None = None) -> str:
+        """What was chosen, in words: features and their weights, the score and where it is from.
 
-    def _class_summary(self, problem: int) -> str:
+        Parameters
+        ----------
+        feature_names : array-like of shape (n_features,), optional
+            Names of the columns; by default those of the data frame that the model was fitted on,
+            or their numbers.
+        """
+        check_is_fitted(self, "coef_")
+        names = self._names(feature_names)
+        paragraphs = [self._class_summary(problem, names) for problem in range(len(self._tables))]
+        return "\n\n".join(paragraphs)
+
+    def _names(self, feature_names: ArrayLike | None) -> Any:
+        if feature_names is None:
+            return getattr(self, "feature_names_in_", np.arange(self.n_features_in_))
+        names = np.asarray(feature_names)
+        if names.shape != (self.n_features_in_,):
+            raise ValueError(
+                f"feature_names has shape {names.shape}, but the model was fitted on "
+                f"{self.n_features_in_} columns; give one name for each."
+            )
+        return names
+
+    def _class_summary(self, problem: int, names: Any) -> str:
         """The paragraph of one class."""
         support, w = self.supports_[problem], self._coefficients()[problem]
-        names = getattr(self, "feature_names_in_", np.arange(self.n_features_in_))
         order = support[np.argsort(-np.abs(w[support]), kind="stable")]
         choice = choice_in_words(
             *(self.measure_, self._tables[problem], self._rows[problem], self._odds[problem]),
