@@ -101,3 +101,22 @@ def test_thresholds_of_the_highest_and_of_rankings_have_their_number_above():
     y, scores = np.repeat([1.0, -1.0], [6, 14]), rng.normal(size=20)
     for name, k in {"prec@4": 4, "rec@2p": 12, "prbep": 6, "roc_auc": 6}.items():
         assert np.sum(scores > get_measure(name).threshold(y, scores)) == k
+
+
+def test_a_steady_threshold_is_in_the_middle_of_the_good_ones():
+    y = np.repeat([1.0, -1.0], [60, 40])
+    # The best cut is after the 55th; a positive or a negative more is almost as good.
+    scores = -np.arange(100.0)
+    y[[50, 51, 52, 53]] = -1.0
+    y[[70, 72]] = 1.0
+    measure = get_measure("f1")
+    thresholds = -np.arange(99.0) - 0.5
+    found = np.array([measure.score(y, scores - t) for t in thresholds])
+    good = np.flatnonzero(found >= 0.96 * found.max())
+    assert good.size > 3
+    assert measure.steady_threshold(y, scores) == thresholds[good[(good.size - 1) // 2]]
+    assert measure.steady_threshold(y, scores) != measure.threshold(y, scores)
+    assert get_measure("prec@7").steady_threshold(y, scores) == -6.5
+    assert get_measure("roc_auc").steady_threshold(y, scores) == get_measure("roc_auc").threshold(
+        y, scores
+    )

@@ -145,6 +145,10 @@ class Measure(ABC):
         k = self.n_alarms(y)
         return (trained or 0.0) if k is None else top_threshold(scores, k, self.row_weights)
 
+    def steady_threshold(self, y: FloatArray, scores: FloatArray) -> float:
+        """A threshold for other rows, by scores of rows that no model has seen."""
+        return self.threshold(y, scores)
+
     @property
     def row_weights(self) -> FloatArray | None:
         """The weights that the measure is bound to; see :meth:`weighted`."""

@@ -68,9 +68,9 @@ class Judge:
         return measure.score(y, scores - measure.threshold(y, scores))
 
     def threshold(self, scores: FloatArray) -> float:
-        """The threshold that is best for the measure on these rows."""
+        """A threshold that is almost the best on these rows, and steady."""
         measure, y, scores = self._counted(scores)
-        return measure.threshold(y, scores)
+        return measure.steady_threshold(y, scores)
 
     def jackknife_error(self, scores: FloatArray) -> float:
         """``sqrt((F - 1) / F sum_f (s_f - mean)^2)``, s_f the measure without part f.
