@@ -30,7 +30,10 @@ KINDS = (
     *({"loss": name} for name in ("squared_hinge", "logistic", "squared", "huber", "hinge")),
     {"measure": "f1", "price": 0.5},
     {"measure": "jaccard", "price": 0.3},
-    *({"measure": name} for name in ("prbep", "accuracy", "balanced_accuracy", "roc_auc")),
+    # A price that is not given falls where the model is empty: another problem.
+    {"measure": "prbep", "price": 1.0},
+    {"measure": "accuracy", "price": 1.0},
+    *({"measure": name} for name in ("balanced_accuracy", "roc_auc")),
 )
 #: How near the least objective is near, and how many searches are to end there.
 NEAR, WANTED = 0.01, 0.97
