@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from scoresieve.estimators.budget_model import default_C
+from scoresieve.estimators.sieve.plans import DEFAULT_CS, FINAL_CS
 from scoresieve.risks import CutWeights, DualPoint, MeasureRisk, Risk
 from scoresieve.solvers import conic
 from scoresieve.solvers.bundle import rounds
@@ -24,10 +25,19 @@ from scoresieve.solvers.hard_budget.search import solve_hard_budget
 from scoresieve.solvers.limits import Limits, Status
 from scoresieve.solvers.problem import Problem, make_problem
 from scoresieve.solvers.solve import solve_problem
-from scoresieve.solvers.splicing.refits import Refit, Refitter, columns_of_units, moved
+from scoresieve.solvers.splicing.refits import (
+    FINE_TOL,
+    Refit,
+    Refitter,
+    columns_of_units,
+    moved,
+)
 from studies.common.timing import timed
 
 __all__ = [
+    "DEFAULT_CS",
+    "FINAL_CS",
+    "FINE_TOL",
     "ConicProgramme",
     "CutWeights",
     "DualPoint",

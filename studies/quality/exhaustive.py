@@ -17,10 +17,14 @@ from typing import Any
 import numpy as np
 from joblib import Parallel, delayed
 
-from scoresieve.solvers.hard_budget.search import solve_hard_budget
-from scoresieve.solvers.limits import Limits
-from scoresieve.solvers.problem import Problem, make_problem
-from scoresieve.solvers.splicing.refits import FINE_TOL, Refitter
+from studies.common.internals import (
+    FINE_TOL,
+    Limits,
+    Problem,
+    Refitter,
+    make_problem,
+    solve_hard_budget,
+)
 from studies.common.options import finish, make_parser, start
 from studies.common.progress import log
 from studies.common.tables import pass_or_fail, print_note, print_table

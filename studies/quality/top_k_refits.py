@@ -81,6 +81,7 @@ class DirectRefitter(Refitter):
         *,
         beside: np.ndarray | None = None,
         give_up_at: float = np.inf,
+        tol: float | None = None,
     ) -> Refit:
         """As the search expects it; there are no cuts to hand on."""
         columns = self.columns(units)
@@ -123,11 +124,13 @@ class SideBySide(DirectRefitter):
         *,
         beside: np.ndarray | None = None,
         give_up_at: float = np.inf,
+        tol: float | None = None,
     ) -> Refit:
         """The bundle's."""
         columns = self.columns(units)
         by_cuts = super(DirectRefitter, self).refit
-        seconds, fit = timed(lambda: by_cuts(units, near, beside=beside, give_up_at=give_up_at))
+        options = {"beside": beside, "give_up_at": give_up_at, "tol": tol}
+        seconds, fit = timed(lambda: by_cuts(units, near, **options))
         start = start_of(near, columns)
         direct_s, (few, found) = timed(lambda: self.direct(columns, start, give_up_at))
         row = {

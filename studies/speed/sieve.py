@@ -19,8 +19,8 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import Pipeline
 
 from scoresieve import BudgetClassifier, MeasureSVC, ScoreSieve
-from scoresieve.estimators.sieve.plans import DEFAULT_CS, FINAL_CS
 from studies.common.data import load
+from studies.common.internals import DEFAULT_CS, FINAL_CS
 from studies.common.options import finish, folder_of, make_parser, start
 from studies.common.progress import log
 from studies.common.tables import pass_or_fail, print_note, print_table

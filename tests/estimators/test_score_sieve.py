@@ -385,3 +385,10 @@ def test_the_summary_names_columns_as_told(binary):
         assert f"word{column}" in model.summary(names)
     with pytest.raises(ValueError, match=r"feature_names has shape \(1,\).*one name for each"):
         model.summary(["word"])
+
+
+def test_alarms_are_probabilities_above_the_threshold(binary):
+    X, _, model = binary
+    alarms = model.predict_proba(X)[:, 1] > model.thresholds_[0]
+    assert alarms.any()
+    assert model.predict(X).astype(bool).tolist() == alarms.tolist()

@@ -37,15 +37,45 @@ CERTIFIED = [each for each in ESTIMATORS if not isinstance(each, ScoreSieve)]
 #: both fits bound one optimum, and that they are the same bits where the solver sees the same rows,
 #: is tested below and, at fine tolerances, in test_sample_weight.py and test_loss_models.py.
 REPLACED = {f"check_sample_weight_equivalence_on_{form}_data" for form in ("dense", "sparse")}
+#: Wants the most probable class to be the prediction. A sieve cuts at the threshold of its measure,
+#: which is a probability of 1/2 by chance alone: it is made without the probabilities below.
+OF_PROBABILITIES = "check_classifiers_train"
 
 
-def checks_of(estimators):
-    """All checks of scikit-learn but those that are replaced."""
+class WithoutProbabilities(ScoreSieve):
+    @property
+    def predict_proba(self):
+        raise AttributeError("not asked for here")
+
+
+def checks_of(estimators, name=None):
+    """All checks of scikit-learn but those that are replaced, or those of one name alone."""
     mark = parametrize_with_checks(estimators)
     names, cases = mark.args[0], list(mark.args[1])
+    if name is not None:
+        kept = [case for case in cases if case[1].func.__name__ == name]
+        assert kept
+        return pytest.mark.parametrize(names, kept, **mark.kwargs)
     kept = [case for case in cases if case[1].func.__name__ not in REPLACED]
     assert len(kept) == len(cases) - len(REPLACED) * len(estimators)
+    kept = [
+        (estimator, check)
+        for estimator, check in kept
+        if not (isinstance(estimator, ScoreSieve) and check.func.__name__ == OF_PROBABILITIES)
+    ]
     return pytest.mark.parametrize(names, kept, **mark.kwargs)
+
+
+@checks_of(
+    [
+        WithoutProbabilities(
+            "accuracy", n_features_to_select=2, candidates=["squared_hinge"], Cs=[1.0], cv=2
+        )
+    ],
+    OF_PROBABILITIES,
+)
+def test_scikit_learn_but_for_the_threshold(estimator, check):
+    check(estimator)
 
 
 # Some checks fit random labels, where a warning of an empty model is right.
