@@ -171,11 +171,12 @@ def split_norms(norms: FloatArray, budget: int) -> tuple[FloatArray, int, float]
 
 def largest_positions(values: FloatArray, count: int) -> IntArray:
     """Sorted positions of the ``count`` largest positive values, ties to the lower position."""
-    if count >= values.size:
+    n_positive = int(np.count_nonzero(values > 0.0))
+    if count >= n_positive:
         return np.flatnonzero(values > 0.0)
-    threshold = np.partition(values, values.size - count)[values.size - count]
-    if threshold <= 0.0:
-        return np.flatnonzero(values > 0.0)
+    # Many zeros, of columns without entries say, make a partition a hundred times as slow.
+    among = values if 2 * n_positive > values.size else values[values > 0.0]
+    threshold = np.partition(among, among.size - count)[among.size - count]
     found = np.flatnonzero(values >= threshold)
     surplus = found.size - count
     if surplus:
