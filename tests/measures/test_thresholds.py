@@ -104,15 +104,16 @@ def test_thresholds_of_the_highest_and_of_rankings_have_their_number_above():
 
 
 def test_a_steady_threshold_is_in_the_middle_of_the_good_ones():
-    y = np.repeat([1.0, -1.0], [60, 40])
+    y = np.repeat([1.0, -1.0], [60, 340])
     # The best cut is after the 55th; a positive or a negative more is almost as good.
-    scores = -np.arange(100.0)
+    scores = -np.arange(400.0)
     y[[50, 51, 52, 53]] = -1.0
     y[[70, 72]] = 1.0
     measure = get_measure("f1")
-    thresholds = -np.arange(99.0) - 0.5
+    thresholds = -np.arange(399.0) - 0.5
     found = np.array([measure.score(y, scores - t) for t in thresholds])
-    good = np.flatnonzero(found >= 0.96 * found.max())
+    trivial = measure.score(y, np.ones(400))
+    good = np.flatnonzero(found >= found.max() - 0.04 * (found.max() - trivial))
     assert good.size > 3
     assert measure.steady_threshold(y, scores) == thresholds[good[(good.size - 1) // 2]]
     assert measure.steady_threshold(y, scores) != measure.threshold(y, scores)
@@ -120,3 +121,11 @@ def test_a_steady_threshold_is_in_the_middle_of_the_good_ones():
     assert get_measure("roc_auc").steady_threshold(y, scores) == get_measure("roc_auc").threshold(
         y, scores
     )
+
+
+@pytest.mark.parametrize("n_positive", [3, 97])
+def test_a_steady_threshold_is_better_than_one_class_for_all(n_positive):
+    """Where one class is rare its accuracy is high whatever is said, and says little."""
+    y = np.where(np.arange(100) < n_positive, 1.0, -1.0)
+    scores, measure = -np.arange(100.0), get_measure("accuracy")
+    assert measure.score(y, scores - measure.steady_threshold(y, scores)) == 1.0
