@@ -49,9 +49,9 @@ class Columns(ABC):
         """Rows outside of which all rows of the block are equal; None if those are too few."""
         return None
 
+    @abstractmethod
     def dense_rows(self, rows: IntArray) -> Columns:
         """The block of these rows alone, without a format that would save zeros."""
-        raise NotImplementedError
 
     @abstractmethod
     def as_design(self) -> Design:

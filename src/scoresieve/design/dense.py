@@ -42,6 +42,10 @@ class DenseColumns(Columns):
         """``X_S^T diag(d) X_S``, over the rows with ``d_i != 0``."""
         return weighted_gram(self._transposed, d)
 
+    def dense_rows(self, rows: IntArray) -> DenseColumns:
+        """The rows alone."""
+        return DenseColumns(self._transposed[:, rows])
+
     def as_design(self) -> DenseDesign:
         """The block as a design of its own; nothing is copied."""
         return DenseDesign(self._transposed.T)

@@ -27,9 +27,9 @@ IndexArray: TypeAlias = NDArray[np.intp]
 #: half a standard error.
 SHARE_ALLOWED = 3.0
 #: Thresholds are almost the best, by scores of rows that no model has seen, if their measure is
-#: lower by at most this share of what the best one gains over no alarms and over nothing but alarms.
-#: Judged by test F1 of text and small sets, as a share of F1 itself, beside the best one alone, 1, 2
-#: and 8 %, the middle of the range, bootstraps and kernels.
+#: lower by at most this share of what the best one gains over no alarms and nothing but alarms.
+#: Judged by test F1 of text and small sets, as a share of F1 itself, beside the best one alone,
+#: 1, 2 and 8 %, the middle of the range, bootstraps and kernels.
 SHARE_OF_BEST = 0.04
 
 

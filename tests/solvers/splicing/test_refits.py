@@ -20,7 +20,6 @@ from scoresieve.solvers.splicing.refits import (
     Refitter,
     columns_of_units,
     heavy_cuts,
-    largest,
     moved,
 )
 
@@ -226,23 +225,6 @@ def test_weights_move_to_other_columns():
     w = np.array([1.0, 2.0, 3.0])
     assert_array_equal(moved(np.array([9, 2, 5]), w, np.array([5, 7, 9, 1])), [3.0, 0.0, 1.0, 0.0])
     assert_array_equal(moved(np.zeros(0, dtype=int), np.zeros(0), np.array([4])), [0.0])
-
-
-@pytest.mark.parametrize("size", [5, 6, 40])
-def test_the_largest_units(size):
-    """By a full sort, ties to the lower number, zeros left out."""
-    rng = np.random.default_rng(size)
-    for _ in range(20):
-        norms = rng.integers(0, 5, size=size).astype(float)
-        for k in range(size + 3):
-            order = sorted(range(size), key=lambda unit: (-norms[unit], unit))
-            expected = sorted(unit for unit in order[:k] if norms[unit] > 0.0)
-            assert_array_equal(largest(norms, k), expected)
-
-
-def test_no_units_are_largest_of_none():
-    assert largest(np.zeros(0), 2).size == 0
-    assert largest(np.array([3.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0]), 3).tolist() == [0, 1]
 
 
 @pytest.mark.parametrize(

@@ -25,6 +25,7 @@ import numpy as np
 
 from scoresieve._arrays import FloatArray, IntArray
 from scoresieve.measures import Measure
+from scoresieve.regularizers.units import largest_positions
 from scoresieve.solvers.limits import (
     Deadline,
     Limits,
@@ -37,7 +38,7 @@ from scoresieve.solvers.prices import squared_hinge_of, with_lower_price, with_o
 from scoresieve.solvers.problem import Problem
 from scoresieve.solvers.result import SolveResult
 from scoresieve.solvers.solve import finish, run_at_own_price
-from scoresieve.solvers.splicing.refits import Refit, Refitter, largest
+from scoresieve.solvers.splicing.refits import Refit, Refitter
 from scoresieve.solvers.splicing.splice import (
     LEAST_GAIN,
     fewer_of_all,
@@ -167,7 +168,7 @@ def from_relaxed(relaxed: Relaxed, limits: Limits, best: Refit) -> Refit:
     """The better of the model and of the one that begins at the k largest relaxed weights."""
     refitter = Refitter(relaxed.problem, limits)
     k = refitter.norm.budget
-    units = largest(refitter.norm.units.norms(relaxed.w), k)
+    units = largest_positions(refitter.norm.units.norms(relaxed.w), k)
     if refitter.time_is_over or not units.size or np.array_equal(units, best.units):
         return best
     trial = refitter.refit(units, best, give_up_at=best.primal)

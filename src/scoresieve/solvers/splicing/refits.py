@@ -263,16 +263,6 @@ def moved(columns: IntArray, w: FloatArray, others: IntArray) -> FloatArray:
     return found
 
 
-def largest(norms: FloatArray, k: int) -> IntArray:
-    """Sorted numbers of the k units with the largest norms, ties to the lower number."""
-    among = np.flatnonzero(norms > 0.0)
-    if 2 * k < among.size:
-        # A sort of all of a million units takes as long as a pass over X.
-        least = np.partition(norms[among], among.size - k)[among.size - k] if k else np.inf
-        among = among[norms[among] >= least]
-    return np.sort(among[np.argsort(-norms[among], kind="stable")][:k])
-
-
 def columns_of_units(norm: BudgetNorm, units: IntArray) -> IntArray:
     """The columns that are always in, and those of the units."""
     if not norm.has_groups and isinstance(norm.units.columns, slice):

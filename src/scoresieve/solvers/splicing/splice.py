@@ -21,6 +21,7 @@ from itertools import combinations
 import numpy as np
 
 from scoresieve._arrays import IntArray
+from scoresieve.regularizers.units import largest_positions
 from scoresieve.risks import LossRisk
 from scoresieve.solvers.splicing.refits import (
     FEW_PAIRS,
@@ -28,7 +29,6 @@ from scoresieve.solvers.splicing.refits import (
     Refit,
     Refitter,
     columns_of_units,
-    largest,
 )
 from scoresieve.solvers.splicing.stand_in import stand_in
 from scoresieve.solvers.splicing.swaps import SwapModel
@@ -54,7 +54,7 @@ def start_at_constant(refitter: Refitter) -> Refit:
 def most_promising(refitter: Refitter, fit: Refit, k: int, **options: float) -> Refit:
     """The refit on the units inside, filled up to k by those that promise most."""
     model = SwapModel(refitter, fit)
-    entering = largest(model.promises, k - fit.units.size)
+    entering = largest_positions(model.promises, k - fit.units.size)
     units = np.sort(np.concatenate([fit.units, entering]))
     beside = columns_of_units(refitter.norm, model.candidates(k))
     return refitter.refit(units, fit, beside=beside, **options)

@@ -21,7 +21,8 @@ import numpy as np
 from numpy.linalg import LinAlgError
 
 from scoresieve._arrays import FloatArray, IntArray
-from scoresieve.solvers.splicing.refits import Refit, Refitter, columns_of_units, largest
+from scoresieve.regularizers.units import largest_positions
+from scoresieve.solvers.splicing.refits import Refit, Refitter, columns_of_units
 
 #: Candidates to enter that a pair is looked for among: as many times the units inside, and more.
 CANDIDATES_PER_UNIT, MORE_CANDIDATES = 2, 20
@@ -105,7 +106,7 @@ class SwapModel:
 
     def candidates(self, k: int) -> IntArray:
         """The most promising units outside."""
-        return largest(self.promises, CANDIDATES_PER_UNIT * k + MORE_CANDIDATES)
+        return largest_positions(self.promises, CANDIDATES_PER_UNIT * k + MORE_CANDIDATES)
 
     def exchange(self, k: int, n_wanted: int) -> tuple[IntArray, int]:
         """The units after up to ``n_wanted`` swaps at once, and how many there are.
@@ -114,7 +115,7 @@ class SwapModel:
         """
         units, promises = self._fit.units, self.promises
         n_free = k - units.size
-        entering = largest(promises, n_wanted + n_free)
+        entering = largest_positions(promises, n_wanted + n_free)
         entering = entering[np.argsort(-promises[entering], kind="stable")]
         leaving = np.argsort(self.worths, kind="stable")[: max(0, entering.size - n_free)]
         pays = promises[entering[n_free:]][: leaving.size] > self.worths[leaving]
