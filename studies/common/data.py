@@ -161,9 +161,9 @@ def load(folder: DataFolder, name: str) -> Split:
     return shuffled(*parts[0]) if len(parts) == 1 else Split(*parts[0], *parts[1])
 
 
-def permuted(n_samples: int) -> tuple[np.ndarray, np.ndarray]:
+def permuted(n_samples: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
     """Numbers of training and test rows."""
-    order = np.random.default_rng(0).permutation(n_samples)
+    order = np.random.default_rng(seed).permutation(n_samples)
     n_train = int(TRAIN_SHARE * n_samples)
     return order[:n_train], order[n_train:]
 

@@ -207,13 +207,27 @@ def test_generated_labels_come_from_the_true_columns(monkeypatch):
         assert np.isin(np.argsort(-correlations)[:10], columns).sum() >= 9
 
 
+def test_small_sets_are_split_again_into_parts_of_the_same_sizes():
+    rows = np.arange(10.0).reshape(-1, 1)
+    y = np.arange(10)
+    split = Split(sparse.csr_matrix(rows[:6]), y[:6], sparse.csr_matrix(rows[6:]), y[6:])
+    assert sets.split_again(split, 0) is split
+    one, other = (sets.split_again(split, number) for number in (1, 2))
+    for again in (one, other):
+        np.testing.assert_array_equal(np.sort(np.r_[again.y, again.y_test]), y)
+        np.testing.assert_array_equal(again.X.toarray().ravel(), again.y)
+        assert again.y.size == 6
+    assert set(one.y) != set(other.y)
+
+
 @pytest.fixture
 def small_sets(monkeypatch):
     """Two sets of generated words."""
     X, y = make_words(np.random.default_rng(3), 240)
     split = Split(sparse.csr_matrix(X[:160]), y[:160], sparse.csr_matrix(X[160:]), y[160:])
     monkeypatch.setattr(cli, "SETS", {"reuters120": None, "dexter": None})
-    monkeypatch.setattr(sets, "SETS", dict.fromkeys(("reuters120", "dexter"), lambda _: split))
+    monkeypatch.setattr(sets, "N_SPLITS", {"dexter": 1})
+    monkeypatch.setattr(sets, "SETS", dict.fromkeys(("reuters120", "dexter"), lambda *_: split))
     sets.load_set.cache_clear()
     yield
     sets.load_set.cache_clear()

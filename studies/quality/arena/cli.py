@@ -23,7 +23,7 @@ from studies.quality.arena.cells import Unit, is_out_of_date, play
 from studies.quality.arena.claims import all_claims
 from studies.quality.arena.methods import ALL_FEATURES, KS, MAIN_KS, METHODS, TARGET_SETS, TARGETS
 from studies.quality.arena.report import show_scores
-from studies.quality.arena.sets import SETS, labels_of, load_set
+from studies.quality.arena.sets import SETS, load_set, tasks_of
 from studies.quality.arena.side_tables import show_claims, show_side_tables
 from studies.quality.arena.stability import STABILITY_TASKS, key_of, resample
 
@@ -89,7 +89,7 @@ def tasks(args: argparse.Namespace) -> list[tuple[Any, Task, float]]:
     """(key, work, cost) in the order in which a part of it says most."""
     folder, units, halves = folder_of(args), [], []
     for name in args.sets:
-        labels = spread(labels_of(load_set(folder, name)[0])[:: args.every])[: args.n_classes]
+        labels = spread(tasks_of(name, load_set(folder, name)[0])[:: args.every])[: args.n_classes]
         units += units_of(args, name, labels)
         if not args.no_stability:
             halves += stability_units(args, name, labels)

@@ -3,7 +3,9 @@
 Conventions
 -----------
 * A set is a :class:`~studies.common.data.Split`; its tasks are numbers of classes. Sets of two
-  classes have the one task 1.
+  classes have the one task 1, but where test rows are too few for one split to tell methods apart
+  (``N_SPLITS``): there task t is the t-th split into as many training and test rows, and task 1 the
+  set's own.
 * Bags are embedded as MILES does, with all instances of the training bags as columns. Colon has one
   unit of standard deviation in each column, by its training rows.
 """
@@ -27,6 +29,10 @@ from studies.quality.arena.known_support import make_split, true_columns
 FEWEST_POSITIVES = 15
 #: The positive one of two classes, where it is not +1: the rarer.
 COLON_POSITIVE = 2
+#: How many times sets of a few hundred rows are split.
+N_SPLITS = {"dexter": 5, "dorothea": 5, "colon": 10, "musk1": 10, "elephant": 10}
+#: How a set is made: from the folder, and the number of the split, from 0.
+Maker = Callable[[DataFolder, int], Split]
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,8 +69,19 @@ class Task:
         return {"set": self.name, "class": self.label, "positives": int(np.sum(self.y > 0))}
 
 
-def _text(name: str) -> Callable[[DataFolder], Split]:
-    return lambda folder: load(folder, name)
+def _text(name: str) -> Maker:
+    return lambda folder, number: split_again(load(folder, name), number)
+
+
+def split_again(split: Split, number: int) -> Split:
+    """The rows of both parts, divided anew into parts of the same sizes; split 0 is the set's own."""
+    if number == 0:
+        return split
+    X = sparse.vstack([split.X, split.X_test], format="csr")
+    y = np.concatenate([split.y, split.y_test])
+    order = np.random.default_rng(number).permutation(y.size)
+    train, test = order[: split.y.size], order[split.y.size :]
+    return Split(X[train], y[train], X[test], y[test])
 
 
 def _embedded(bags: Bags, test_bags: Bags, y: np.ndarray, y_test: np.ndarray) -> Split:
@@ -72,22 +89,22 @@ def _embedded(bags: Bags, test_bags: Bags, y: np.ndarray, y_test: np.ndarray) ->
     return Split(embedding.transform(bags), y, embedding.transform(test_bags), y_test)
 
 
-def _image(folder: DataFolder) -> Split:
+def _image(folder: DataFolder, _: int) -> Split:
     split = load_image(folder)
     return _embedded(split.bags, split.test_bags, split.y, split.y_test)
 
 
-def _bags(name: str) -> Callable[[DataFolder], Split]:
-    def make(folder: DataFolder) -> Split:
+def _bags(name: str) -> Maker:
+    def make(folder: DataFolder, number: int) -> Split:
         bags, y = load_bags(folder, name)
-        train, test = permuted(len(bags))
+        train, test = permuted(len(bags), number)
         return _embedded(bags[train], bags[test], y[train], y[test])
 
     return make
 
 
-def _colon(folder: DataFolder) -> Split:
-    split = load(folder, "colon")
+def _colon(folder: DataFolder, number: int) -> Split:
+    split = split_again(load(folder, "colon"), number)
     X, X_test = split.X.toarray(), split.X_test.toarray()
     scale = np.std(X, axis=0)
     scale[scale == 0.0] = 1.0
@@ -96,29 +113,31 @@ def _colon(folder: DataFolder) -> Split:
 
 
 #: How each set is made, in the order in which the arena plays them.
-SETS: dict[str, Callable[[DataFolder], Split]] = {
+SETS: dict[str, Maker] = {
     **{name: _text(name) for name in ("reuters120", "news20", "sector12", "dexter", "dorothea")},
     "colon": _colon,
     "musk1": _bags("musk1"),
     "elephant": _bags("elephant"),
     "image": _image,
     **{name: _text(name) for name in ("url", "news20_binary")},
-    "generated": lambda _: make_split(),
+    "generated": lambda folder, number: make_split(),
 }
 
 
 @lru_cache(maxsize=1)
-def load_set(folder: DataFolder, name: str) -> tuple[Split, Any, Any]:
+def load_set(folder: DataFolder, name: str, number: int = 0) -> tuple[Split, Any, Any]:
     """A set, and both its parts by columns; the last one is kept, since tasks come set by set."""
-    split = SETS[name](folder)
+    split = SETS[name](folder, number)
     if not sparse.issparse(split.X):
         split = replace(split, X=np.asarray(split.X), X_test=np.asarray(split.X_test))
         return split, split.X, split.X_test
     return split, split.X.tocsc(), split.X_test.tocsc()
 
 
-def labels_of(split: Split) -> list[int]:
-    """The classes with enough training positives."""
+def tasks_of(name: str, split: Split) -> list[int]:
+    """The classes with enough training positives, or the splits of a small set."""
+    if name in N_SPLITS:
+        return list(range(1, N_SPLITS[name] + 1))
     if split.y.ndim == 2:
         return list(range(split.y.shape[1]))
     if set(np.unique(split.y)) == {-1, 1}:
@@ -128,8 +147,9 @@ def labels_of(split: Split) -> list[int]:
 
 
 def load_task(folder: DataFolder, name: str, label: int) -> Task:
-    """One class of a set."""
-    split, by_column, test_by_column = load_set(folder, name)
-    y, y_test = split.labels(label)
+    """One class of a set, or one split of a small one."""
+    number = label - 1 if name in N_SPLITS else 0
+    split, by_column, test_by_column = load_set(folder, name, number)
+    y, y_test = split.labels(1 if name in N_SPLITS else label)
     known = true_columns(label) if name == "generated" else None
     return Task(name, label, split.X, y, split.X_test, y_test, by_column, test_by_column, known)
