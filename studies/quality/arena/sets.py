@@ -74,7 +74,7 @@ def _text(name: str) -> Maker:
 
 
 def split_again(split: Split, number: int) -> Split:
-    """The rows of both parts, divided anew into parts of the same sizes; split 0 is the set's own."""
+    """The rows of both parts in new parts of the same sizes; split 0 is the set's own."""
     if number == 0:
         return split
     X = sparse.vstack([split.X, split.X_test], format="csr")
