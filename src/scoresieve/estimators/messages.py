@@ -119,11 +119,15 @@ def warn_of_scales(X: Any, names: Any = None, excluded: Any = None) -> None:
 def column_sizes(X: Any) -> FloatArray:
     """The root mean square of each column's entries that are not 0; 0 if there are few."""
     if sp.issparse(X):
-        X = X.tocsc()
-        squares = np.square(X.data.astype(np.float64))
-        column = np.repeat(np.arange(X.shape[1]), np.diff(X.indptr))
-        totals = np.bincount(column, squares, minlength=X.shape[1])
-        counts = np.bincount(column, X.data != 0, minlength=X.shape[1])
+        X = X if X.format == "csr" else X.tocsc()
+        columns = X.indices
+        if X.format == "csc":
+            columns = np.repeat(np.arange(X.shape[1]), np.diff(X.indptr))
+        squares = np.square(X.data, dtype=np.float64)
+        totals = np.bincount(columns, squares, minlength=X.shape[1])
+        is_entry = X.data != 0
+        stored = columns if is_entry.all() else columns[is_entry]
+        counts = np.bincount(stored, minlength=X.shape[1])
     else:
         totals = np.einsum("ij,ij->j", X, X, dtype=np.float64)
         counts = np.count_nonzero(X, axis=0)

@@ -26,6 +26,7 @@ from scoresieve.measures import ContingencyMeasure
 from scoresieve.risks import LossRisk, MeasureRisk, Risk
 from scoresieve.solvers.limits import Limits
 from scoresieve.solvers.problem import PriceIs, Problem
+from scoresieve.solvers.splicing.fetched import FetchedColumns
 from scoresieve.solvers.splicing.refits import Refitter
 from scoresieve.solvers.splicing.splice import (
     exchange_many,
@@ -47,20 +48,24 @@ MOST_UNITS = 100
 COARSE_TOL, FEW_REFITS = 0.1, 2
 
 
-def with_own_price(problem: Problem, limits: Limits) -> Problem:
+def with_own_price(
+    problem: Problem, limits: Limits, fetched: FetchedColumns | None = None
+) -> Problem:
     """The problem with its measure's own price; as it is, if its price is not open.
 
     Parameters
     ----------
     limits : Limits
         Of the fit that comes after, for its deadline.
+    fetched : FetchedColumns, optional
+        What is kept for that fit.
     """
     if problem.price_is is not PriceIs.OPEN:
         return problem
     risk = problem.risk
     assert isinstance(risk, MeasureRisk)
     assert isinstance(risk.kind, ContingencyMeasure)
-    seen = unseen_scores(problem, limits)
+    seen = unseen_scores(problem, limits, fetched)
     rate = risk.kind.exchange_rate(seen.y, seen.scores) if seen.has_units else balance(risk.y)
     priced = risk.with_price(within_reason(rate, risk.y))
     return replace(problem, risk=priced, price_is=PriceIs.FOUND)
@@ -74,9 +79,12 @@ class Unseen(NamedTuple):
     has_units: bool
 
 
-def unseen_scores(problem: Problem, limits: Limits) -> Unseen:
+def unseen_scores(
+    problem: Problem, limits: Limits, fetched: FetchedColumns | None = None
+) -> Unseen:
     """What squared hinges with as many units as the budget say about rows they have not seen."""
-    refitter, has_units = squared_hinge(problem, replace(limits, tol=COARSE_TOL)), False
+    refitter = squared_hinge(problem, replace(limits, tol=COARSE_TOL), fetched)
+    has_units = False
     rows = enough_rows(problem.risk.y)
     if rows.size < problem.risk.y.size:
         refitter = refitter.of_rows(rows)
@@ -95,10 +103,12 @@ def unseen_scores(problem: Problem, limits: Limits) -> Unseen:
     return Unseen(np.concatenate(labels), np.concatenate(scores), has_units)
 
 
-def squared_hinge(problem: Problem, limits: Limits) -> Refitter:
+def squared_hinge(
+    problem: Problem, limits: Limits, fetched: FetchedColumns | None = None
+) -> Refitter:
     """Refits of the same columns, labels, weights and C with the squared hinge as loss."""
     risk = squared_hinge_of(problem.risk)
-    return Refitter(replace(problem, risk=risk, price_is=PriceIs.GIVEN), limits)
+    return Refitter(replace(problem, risk=risk, price_is=PriceIs.GIVEN), limits, fetched)
 
 
 def squared_hinge_of(risk: Risk) -> LossRisk:

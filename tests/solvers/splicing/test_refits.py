@@ -190,7 +190,7 @@ def test_another_risk_shares_columns_and_deadline(data):
     assert other.limits.deadline is refitter.limits.deadline
     assert other.n_refits == 0
     assert_allclose(other.refit(np.array([0, 4])).w, -refitter.refit(np.array([0, 4])).w, atol=1e-5)
-    assert_allclose(other.column_norms, np.linalg.norm(X, axis=0))
+    assert_allclose(other.fetched.column_norms, np.linalg.norm(X, axis=0))
 
 
 def test_scores_of_a_refit(data):

@@ -38,6 +38,7 @@ from scoresieve.solvers.prices import squared_hinge_of, with_lower_price, with_o
 from scoresieve.solvers.problem import Problem
 from scoresieve.solvers.result import SolveResult
 from scoresieve.solvers.solve import finish, run_at_own_price
+from scoresieve.solvers.splicing.fetched import FetchedColumns
 from scoresieve.solvers.splicing.refits import Refit, Refitter
 from scoresieve.solvers.splicing.splice import (
     LEAST_GAIN,
@@ -106,25 +107,26 @@ def solve_hard_budget(
         Sorted units of models to start from, at most k of them in each.
     """
     limits = replace(limits, deadline=limits.deadline or Deadline(limits.max_time))
-    starts = list(starts)
+    starts, fetched = list(starts), FetchedColumns(problem.design)
     with one_blas_thread():
-        priced, best = choose_at_own_price(with_own_price(problem, limits), limits, starts)
+        priced = with_own_price(problem, limits, fetched)
+        priced, best = choose_at_own_price(priced, limits, starts, fetched)
         if not certificate:
             return _reported(priced, limits, best, None)
         near = warm or WarmStart(best.columns, best.w, best.point)
         relaxed = solve_relaxed(priced, limits, best.primal, solver, near)
         if relaxed.problem is not priced:  # empty at that price, and solved at a lower one
-            best = choose_units(relaxed.problem, limits, starts)
-        best = from_relaxed(relaxed, limits, best)
+            best = choose_units(relaxed.problem, limits, starts, fetched)
+        best = from_relaxed(relaxed, limits, best, fetched)
         return _reported(relaxed.problem, limits, best, relaxed)
 
 
 def choose_at_own_price(
-    priced: Problem, limits: Limits, starts: list[IntArray]
+    priced: Problem, limits: Limits, starts: list[IntArray], fetched: FetchedColumns
 ) -> tuple[Problem, Refit]:
     """The best model, at a lower price where none with features is better than the empty one."""
     while True:
-        best = choose_units(priced, limits, starts)
+        best = choose_units(priced, limits, starts, fetched)
         is_empty = not np.any(best.w[priced.norm.always.size :])
         cheaper = with_lower_price(priced) if is_empty and not is_over(limits) else None
         if cheaper is None:
@@ -164,9 +166,9 @@ def solve_relaxed(
     return Relaxed(ended.problem, tracker, ended.working.scattered(ended.best.w), status)
 
 
-def from_relaxed(relaxed: Relaxed, limits: Limits, best: Refit) -> Refit:
+def from_relaxed(relaxed: Relaxed, limits: Limits, best: Refit, fetched: FetchedColumns) -> Refit:
     """The better of the model and of the one that begins at the k largest relaxed weights."""
-    refitter = Refitter(relaxed.problem, limits)
+    refitter = Refitter(relaxed.problem, limits, fetched)
     k = refitter.norm.budget
     units = largest_positions(refitter.norm.units.norms(relaxed.w), k)
     if refitter.time_is_over or not units.size or np.array_equal(units, best.units):
@@ -175,7 +177,12 @@ def from_relaxed(relaxed: Relaxed, limits: Limits, best: Refit) -> Refit:
     return splice(refitter, trial, k) if trial.primal < best.primal else best
 
 
-def choose_units(problem: Problem, limits: Limits, starts: Iterable[IntArray]) -> Refit:
+def choose_units(
+    problem: Problem,
+    limits: Limits,
+    starts: Iterable[IntArray],
+    fetched: FetchedColumns | None = None,
+) -> Refit:
     """A model with at most k units: the best of all starts, spliced.
 
     Parameters
@@ -183,7 +190,7 @@ def choose_units(problem: Problem, limits: Limits, starts: Iterable[IntArray]) -
     problem : Problem
         With its price; its budget is k.
     """
-    refitter, k = Refitter(problem, limits), problem.norm.budget
+    refitter, k = Refitter(problem, limits, fetched), problem.norm.budget
     best = constant = start_at_constant(refitter)
     for units in starts:
         # A model with features is worth more than to be in time to the millisecond.

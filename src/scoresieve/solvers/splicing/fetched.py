@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+
 import numpy as np
 
-from scoresieve._arrays import IntArray
+from scoresieve._arrays import FloatArray, IntArray
 from scoresieve.design import Columns, Design
 
 #: Numbers that may be kept (256 MB), those that X does not store counted in.
@@ -32,6 +34,11 @@ class FetchedColumns:
             wanted = missing if beside is None else np.union1d(missing, beside)
             self._fetch(np.setdiff1d(wanted, self._columns), columns)
         return self._block.take(self._places(columns))
+
+    @cached_property
+    def column_norms(self) -> FloatArray:
+        """``||x_j||_2`` of every column of X."""
+        return self._design.column_norms()
 
     def _fetch(self, new: IntArray, needed: IntArray) -> None:
         """Add new columns; where that would be too many, nothing but the needed ones is kept."""

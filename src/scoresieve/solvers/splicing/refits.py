@@ -9,7 +9,6 @@ says about the units outside tells who should come in.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property
 
 import numpy as np
 
@@ -93,12 +92,16 @@ class Refitter:
         Of its budget only matters whether there are few pairs to exchange.
     limits : Limits
         With a deadline for all refits together; the callback is not called.
+    fetched : FetchedColumns, optional
+        Of the same design, where some are there.
     """
 
-    def __init__(self, problem: Problem, limits: Limits) -> None:
+    def __init__(
+        self, problem: Problem, limits: Limits, fetched: FetchedColumns | None = None
+    ) -> None:
         self.problem, self.norm = problem, problem.norm
         self.limits = replace(limits, deadline=limits.deadline or Deadline(limits.max_time))
-        self.fetched = FetchedColumns(problem.design)
+        self.fetched = fetched or FetchedColumns(problem.design)
         self.n_refits = 0
 
     @property
@@ -118,11 +121,6 @@ class Refitter:
         """Whether the deadline has passed."""
         assert self.limits.deadline is not None
         return self.limits.deadline.is_over
-
-    @cached_property
-    def column_norms(self) -> FloatArray:
-        """``||x_j||_2`` of every column."""
-        return self.problem.design.column_norms()
 
     def refit(
         self,
@@ -206,9 +204,7 @@ class Refitter:
     def with_risk(self, risk: Risk, tol: float | None = None) -> Refitter:
         """Refits of the same columns for another risk; what was fetched is shared."""
         limits = replace(self.limits, tol=tol or self.limits.tol)
-        other = Refitter(replace(self.problem, risk=risk), limits)
-        other.fetched, other.column_norms = self.fetched, self.column_norms
-        return other
+        return Refitter(replace(self.problem, risk=risk), limits, self.fetched)
 
     def of_rows(self, rows: IntArray) -> Refitter:
         """Refits of some of the rows alone; for the risk of a loss."""

@@ -62,7 +62,7 @@ class SwapModel:
         mean = float(np.sqrt(np.mean(self._fit.curvatures)))
         # Of ten million columns most may have no entry in any row that has a say.
         at = np.flatnonzero(self._correlations)
-        scale = mean * self._refitter.column_norms[at]
+        scale = mean * self._refitter.fetched.column_norms[at]
         # np.hypot does the same for numbers of any size, but takes six times as long.
         is_huge = scale.max(initial=0.0) > HUGE
         scale = np.hypot(1.0, scale) if is_huge else np.sqrt(1.0 + scale * scale)
