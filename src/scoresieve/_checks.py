@@ -222,6 +222,40 @@ def check_budget(budget: Any, n_units: int, *, at_most: bool = False) -> int:
     return n_units
 
 
+def check_flag(value: Any, name: str) -> bool:
+    """True or False, and nothing that Python takes for one of them: ``"no"`` is true."""
+    if not isinstance(value, bool | np.bool_):
+        raise ValueError(f"{name} must be True or False; got {value!r}.")
+    return bool(value)
+
+
+def check_verbose(value: Any, name: str = "verbose") -> int:
+    """An integer of at least 0; False is 0 and True is 1."""
+    if not isinstance(value, numbers.Integral | np.bool_) or value < 0:
+        raise ValueError(f"{name} must be 0 for silence, or a larger integer; got {value!r}.")
+    return int(value)
+
+
+def check_n_jobs(value: Any, name: str = "n_jobs") -> int | None:
+    """None, or an integer other than 0, as joblib has it."""
+    is_count = isinstance(value, numbers.Integral) and not isinstance(value, bool)
+    if value is not None and (not is_count or value == 0):
+        raise ValueError(
+            f"{name} must be None, a number of jobs, or -1 for all cores; got {value!r}."
+        )
+    return None if value is None else int(value)
+
+
+def check_tol(value: Any, name: str = "tol") -> float:
+    """A relative gap: above 0 and below 1, at which every model would do."""
+    if check_positive(value, name) >= 1.0:
+        raise ValueError(
+            f"{name} must be below 1; got {value!r}. It is a gap relative to the objective: 1 "
+            "would stop at any model, 0.01 to 0.1 is usual."
+        )
+    return float(value)
+
+
 def check_positive(value: Any, name: str, *, or_zero: bool = False) -> float:
     """A finite number above 0, or at least 0 with ``or_zero``."""
     real = isinstance(value, numbers.Real) and not isinstance(value, bool)

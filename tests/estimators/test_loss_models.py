@@ -133,6 +133,15 @@ def test_the_hard_budget_is_near_the_best_of_all_supports(loss):
     assert best * (1 - 1e-4) <= primal <= 1.05 * best
 
 
+@pytest.mark.parametrize("loss", ["squared", "huber", "epsilon_insensitive"])
+def test_the_opposite_targets_have_the_opposite_model(real, loss):
+    X, y = real
+    X, y = X[:40], y[:40]  # an even number: two medians
+    one, other = (BudgetRegressor(loss, budget=3).fit(X, sign * y) for sign in (1.0, -1.0))
+    assert_allclose(other.coef_, -one.coef_, rtol=1e-6, atol=1e-9)
+    assert_allclose(other.intercept_, -one.intercept_, rtol=1e-6, atol=1e-9)
+
+
 @pytest.mark.parametrize("loss", REGRESSORS)
 def test_a_shift_of_y_shifts_the_predictions(real, loss):
     X, y = real

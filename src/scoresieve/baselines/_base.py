@@ -26,6 +26,7 @@ from scoresieve.estimators.persistence.fields import fields_of
 from scoresieve.estimators.persistence.saving import PersistenceMixin
 from scoresieve.estimators.selector import SparseSelectorMixin
 from scoresieve.estimators.targets import LARGER, Targets, read_targets
+from scoresieve.estimators.whole_fit import whole_fit
 from scoresieve.measures import get_measure
 from scoresieve.risks import DualPoint
 from scoresieve.solvers.limits import Status
@@ -142,6 +143,7 @@ class Baseline(
         """Further keyword arguments of ``_fit_binary`` for one of the problems."""
         return {}
 
+    @whole_fit
     def fit(self, X: Any, y: Any) -> Any:
         """Select features and fit one linear model for each class; X and y as for MeasureSVC."""
         X, y = validate_data(self, X, y, multi_output=True, accept_large_sparse=True, **X_OPTIONS)

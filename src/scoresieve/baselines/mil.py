@@ -15,6 +15,7 @@ from scoresieve.baselines._base import BinaryFit
 from scoresieve.baselines._liblinear import LiblinearBaseline, for_liblinear
 from scoresieve.baselines.l1_svm import L1SVM
 from scoresieve.estimators.persistence.kinds import estimator
+from scoresieve.estimators.whole_fit import whole_fit
 from scoresieve.mil.bag_checks import check_length
 from scoresieve.mil.bag_model import BagModelMixin
 from scoresieve.mil.bags import Bags, as_bags
@@ -92,6 +93,7 @@ random_state
 
     _fields = BagModelMixin._fields | {"model_": estimator("L1SVM")}
 
+    @whole_fit
     def fit(self, bags: Any, y: Any) -> MILES:
         """Embed the bags, select instances, and fit one model for each class."""
         shared = {name: getattr(self, name) for name in OF_L1_SVM}
@@ -148,6 +150,7 @@ class MeanInstanceSVM(LiblinearBaseline):
         tags.input_tags.three_d_array = True
         return tags
 
+    @whole_fit
     def fit(self, bags: Any, y: Any) -> MeanInstanceSVM:
         """Fit one linear model for each class on the mean instances."""
         bags = as_bags(bags)

@@ -21,6 +21,7 @@ from scoresieve.estimators.messages import warn_about, warn_of_scales
 from scoresieve.estimators.persistence.fields import fields_of
 from scoresieve.estimators.progress import CallbackMixin, FitTasks, Reporter, with_callbacks
 from scoresieve.estimators.targets import LARGER, Targets, read_targets, same_labels
+from scoresieve.estimators.whole_fit import whole_fit
 from scoresieve.losses import Loss, get_loss, known_losses
 from scoresieve.measures import HighestScores, Measure, get_measure
 from scoresieve.risks import DualPoint, MeasureRisk
@@ -210,6 +211,7 @@ class BudgetClassifierMixin(LinearModelMixin, CallbackMixin):
     )
 
     @with_callbacks
+    @whole_fit
     def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Any:
         """Select features and fit one linear model for each class.
 

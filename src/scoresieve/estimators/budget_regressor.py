@@ -25,6 +25,7 @@ from scoresieve.estimators.persistence.fields import FIELDS_OF_ONE_PROBLEM
 from scoresieve.estimators.persistence.saving import PersistenceMixin
 from scoresieve.estimators.progress import CallbackMixin, FitTasks, with_callbacks
 from scoresieve.estimators.selector import SparseSelectorMixin
+from scoresieve.estimators.whole_fit import whole_fit
 from scoresieve.losses import Loss
 from scoresieve.risks import LossRisk
 from scoresieve.solvers.limits import Limits
@@ -118,6 +119,7 @@ max_iter, max_time, verbose
         return tags
 
     @with_callbacks
+    @whole_fit
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> BudgetRegressor:
         """Select features and fit the model.
 
@@ -217,7 +219,8 @@ max_iter, max_time, verbose
 def centred(problem: Problem) -> tuple[Problem, float]:
     """The problem of the targets around their centre, and the centre that was taken off.
 
-    It is the weighted mean for the squared loss and a weighted median for the others.
+    It is the weighted mean for the squared loss and the weighted median for the others, the middle
+    of both where there are two: -y then has the model with the opposite sign.
 
     Parameters
     ----------
@@ -230,7 +233,12 @@ def centred(problem: Problem) -> tuple[Problem, float]:
     if risk.loss.name == "squared":
         centre = float(np.average(y, weights=weights))
     else:
-        order = np.argsort(y, kind="stable")
-        reached = np.cumsum(weights[order])
-        centre = float(y[order[np.searchsorted(reached, 0.5 * reached[-1])]])
+        centre = 0.5 * (lower_median(y, weights) - lower_median(-y, weights))
     return replace(problem, risk=LossRisk(risk.loss, y - centre, risk.weights)), centre
+
+
+def lower_median(y: FloatArray, weights: FloatArray) -> float:
+    """The smallest target that half of the weight is not above."""
+    order = np.argsort(y, kind="stable")
+    reached = np.cumsum(weights[order])
+    return float(y[order[np.searchsorted(reached, 0.5 * reached[-1])]])

@@ -16,7 +16,6 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted, v
 
 from scoresieve._arrays import FloatArray
 from scoresieve._checks import check_weights
-from scoresieve.estimators.all_or_nothing import all_or_nothing
 from scoresieve.estimators.budget_model import (
     COMBINE,
     X_OPTIONS,
@@ -39,6 +38,7 @@ from scoresieve.estimators.sieve.splits import LabelledData, make_parts
 from scoresieve.estimators.sieve.summary import choice_in_words
 from scoresieve.estimators.sieve.views import AsGiven
 from scoresieve.estimators.targets import Targets, read_targets
+from scoresieve.estimators.whole_fit import whole_fit
 from scoresieve.measures import Measure, get_measure
 from scoresieve.regularizers.units import Units
 from scoresieve.solvers.limits import Limits
@@ -149,6 +149,7 @@ class ScoreSieve(
     certify = available_if(lambda self: hasattr(self, "_arguments"))(LinearModelMixin.certify)
 
     @with_callbacks
+    @whole_fit
     def fit(
         self, X: Any, y: Any, sample_weight: ArrayLike | None = None, *, groups: Any = None
     ) -> ScoreSieve:
@@ -165,16 +166,15 @@ class ScoreSieve(
             Rows that a splitter such as ``GroupKFold`` keeps together.
         """
         limits = start_clock(self.max_time)
-        with all_or_nothing(self):
-            data = self._read_data(X, y, sample_weight)
-            plan, measure = self._read_plan(data.X, limits), get_measure(self.measure)
-            parts = make_parts(self.cv, data, groups)
-            sieving = Sieving(plan, measure, parts, [AsGiven(parts.data.X)])
-            names = getattr(self, "feature_names_in_", None)
-            warn_of_scales(data.X, names, plan.columns["excluded_features"])
-            tasks = FitTasks(self, sieving.titles, data.X, y, {"sample_weight": sample_weight})
-            self._store(data.targets, measure, sieving.run(tasks.reporters, self.n_jobs))
-            tasks.end()
+        data = self._read_data(X, y, sample_weight)
+        plan, measure = self._read_plan(data.X, limits), get_measure(self.measure)
+        parts = make_parts(self.cv, data, groups)
+        sieving = Sieving(plan, measure, parts, [AsGiven(parts.data.X)])
+        names = getattr(self, "feature_names_in_", None)
+        warn_of_scales(data.X, names, plan.columns["excluded_features"])
+        tasks = FitTasks(self, sieving.titles, data.X, y, {"sample_weight": sample_weight})
+        self._store(data.targets, measure, sieving.run(tasks.reporters, self.n_jobs))
+        tasks.end()
         return self
 
     def _read_data(self, X: Any, y: Any, sample_weight: Any) -> LabelledData:

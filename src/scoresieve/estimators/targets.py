@@ -139,7 +139,7 @@ def _place_of(pos_label: Any, classes: Array, y: Array) -> int:
     if pos_label is None:
         return _rarer(classes, y)
     places = [place for place, label in enumerate(classes) if label == pos_label]
-    if not places:
+    if not places or np.ndim(pos_label):
         raise ValueError(
             f"pos_label={pos_label!r} is not a label of y; y holds {classes[0]!r} and "
             f"{classes[1]!r}."

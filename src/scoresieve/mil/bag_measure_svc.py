@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 
 from scoresieve._checks import check_count
 from scoresieve.estimators import MeasureSVC
+from scoresieve.estimators.whole_fit import whole_fit
 from scoresieve.measures import Measure
 from scoresieve.mil.bag_model import OF_EMBEDDING, BagModelMixin
 
@@ -104,6 +105,7 @@ status_, history_
     random_state: Any = 0
     verbose: int = 0
 
+    @whole_fit
     def fit(self, bags: Any, y: Any, sample_weight: ArrayLike | None = None) -> BagMeasureSVC:
         """Embed the bags, select instances, and fit one model for each class.
 

@@ -24,6 +24,7 @@ from scoresieve.estimators.sieve.sieving import Sieved, Sieving
 from scoresieve.estimators.sieve.splits import LabelledData, Parts, make_parts
 from scoresieve.estimators.sieve.summary import choice_in_words
 from scoresieve.estimators.targets import read_targets
+from scoresieve.estimators.whole_fit import whole_fit
 from scoresieve.measures import Measure, get_measure
 from scoresieve.mil.bag_checks import check_length
 from scoresieve.mil.bag_model import OF_EMBEDDING, BagModelMixin, counted_bags
@@ -118,6 +119,7 @@ class BagScoreSieve(BagModelMixin, CallbackMixin, ClassifierMixin, BaseEstimator
     _fields: ClassVar = BagModelMixin._fields | {"model_": estimator("ScoreSieve")}
 
     @with_callbacks
+    @whole_fit
     def fit(
         self, bags: Any, y: Any, sample_weight: ArrayLike | None = None, *, groups: Any = None
     ) -> BagScoreSieve:

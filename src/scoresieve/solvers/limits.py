@@ -12,7 +12,7 @@ from time import perf_counter
 import numpy as np
 from threadpoolctl import ThreadpoolController  # scikit-learn requires it
 
-from scoresieve._checks import check_count, check_positive
+from scoresieve._checks import check_count, check_positive, check_tol
 from scoresieve.risks import DualPoint
 
 
@@ -122,7 +122,7 @@ class Limits:
     deadline: Deadline | None = None
 
     def __post_init__(self) -> None:
-        check_positive(self.tol, "tol")
+        check_tol(self.tol)
         check_count(self.max_iter, "max_iter")
         if self.max_time is not None:
             check_positive(self.max_time, "max_time")

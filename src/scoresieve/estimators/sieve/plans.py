@@ -87,6 +87,9 @@ def make_selections(
         if name == "measure":
             found.append(Selection(get_measure(measure), factor * default_C(measure)))
             continue
-        loss = loss_for(name, "classification")
+        try:
+            loss = loss_for(name, "classification")
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"candidates holds {name!r}, but {error}") from error
         found += [Selection(loss, C) for C in Cs]
     return tuple(found)

@@ -101,6 +101,8 @@ def make_splits(cv: Any, data: LabelledData, groups: Any = None) -> list[Split]:
     ValueError
         If a part is empty, shares a row with the other part, or has to train without a class.
     """
+    if isinstance(cv, numbers.Integral) and (isinstance(cv, bool) or cv < 2):
+        raise ValueError(f"cv must be at least 2 parts, a splitter or pairs of rows; got {cv!r}.")
     splitter = shuffled(check_cv(cv, data.y, classifier=True), cv)
     splits = [
         Split(_row_numbers(train, data.weights), _row_numbers(test, data.weights))

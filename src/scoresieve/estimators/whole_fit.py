@@ -1,0 +1,54 @@
+"""What holds for the ``fit`` of every estimator: it happens as a whole, with sound switches."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import wraps
+from typing import Any
+
+from scoresieve._checks import check_flag, check_n_jobs, check_verbose
+
+#: Parameters that mean the same in every estimator that has them.
+SWITCHES: dict[str, Callable[[Any, str], object]] = {
+    "certificate": check_flag,
+    "fit_intercept": check_flag,
+    "n_jobs": check_n_jobs,
+    "verbose": check_verbose,
+    "warm_start": check_flag,
+}
+
+
+def whole_fit(fit: Callable[..., Any]) -> Callable[..., Any]:
+    """A ``fit`` that refuses wrong switches, and that leaves no half of a model behind."""
+
+    @wraps(fit)
+    def fit_whole(self: Any, *args: Any, **kwargs: Any) -> Any:
+        check_switches(self)
+        with all_or_nothing(self):
+            return fit(self, *args, **kwargs)
+
+    return fit_whole
+
+
+def check_switches(estimator: Any) -> None:
+    """Refuse values that Python would take for true or false without a word."""
+    for name, value in estimator.get_params(deep=False).items():
+        if name in SWITCHES:
+            SWITCHES[name](value, name)
+
+
+@contextmanager
+def all_or_nothing(estimator: Any) -> Iterator[None]:
+    """Make the estimator what it was if the block ends by an error, or by Ctrl-C.
+
+    Checking X already changes ``n_features_in_``, which would not fit the weights that are left.
+    """
+    before = dict(vars(estimator))
+    try:
+        yield
+    except BaseException:
+        # Nothing can stop the process between these two but a second Ctrl-C; then it is unfitted.
+        vars(estimator).clear()
+        vars(estimator).update(before)
+        raise
