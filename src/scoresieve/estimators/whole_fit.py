@@ -7,13 +7,27 @@ from contextlib import contextmanager
 from functools import wraps
 from typing import Any
 
+from sklearn.utils import check_random_state
+
 from scoresieve._checks import check_flag, check_n_jobs, check_verbose
+
+
+def check_seed(value: Any, name: str) -> None:
+    """What scikit-learn takes for a source of random numbers."""
+    try:
+        check_random_state(value)
+    except ValueError as error:
+        raise ValueError(
+            f"{name} must be None, an integer from 0 or a RandomState; got {value!r}."
+        ) from error
+
 
 #: Parameters that mean the same in every estimator that has them.
 SWITCHES: dict[str, Callable[[Any, str], object]] = {
     "certificate": check_flag,
     "fit_intercept": check_flag,
     "n_jobs": check_n_jobs,
+    "random_state": check_seed,
     "verbose": check_verbose,
     "warm_start": check_flag,
 }
