@@ -50,6 +50,60 @@ def check_X(design: Any, *, has_intercept: bool = False) -> None:
     )
 
 
+def check_structure(X: Any) -> None:
+    """Refuse CSR and CSC arrays that do not describe a matrix: products would read foreign memory.
+
+    scipy's own ``check_format`` does the same, but changes the types of X's index arrays.
+
+    Parameters
+    ----------
+    X : sparse matrix or array
+        In other formats than CSR and CSC it is left to the conversion to CSR.
+    """
+    if X.format not in ("csr", "csc"):
+        return
+    n_lines, n_across = X.shape if X.format == "csr" else X.shape[::-1]
+    indices, indptr = X.indices, X.indptr
+    fault = None
+    if indices.dtype.kind not in "iu" or indptr.dtype.kind not in "iu":
+        fault = f"its indices are {indices.dtype} and its indptr {indptr.dtype}, not integers"
+    elif indptr.shape != (n_lines + 1,):
+        fault = f"indptr has {indptr.size} entries, not {n_lines + 1}"
+    elif indptr[0] != 0 or np.any(indptr[1:] < indptr[:-1]):
+        fault = "indptr does not ascend from 0"
+    elif indptr[-1] > min(indices.size, X.data.size):
+        fault = f"indptr ends at {indptr[-1]}, behind {indices.size} indices, {X.data.size} entries"
+    elif indptr[-1] > 0:
+        used = indices[: indptr[-1]]
+        lowest, highest = int(used.min()), int(used.max())
+        if lowest < 0 or highest >= n_across:
+            wrong = lowest if lowest < 0 else highest
+            fault = f"indices hold {wrong}, but run from 0 to {n_across - 1}"
+    if fault is not None:
+        raise ValueError(
+            f"X is a broken {X.format.upper()} matrix of shape {X.shape}: {fault}. Make it anew, "
+            "for example with scipy.sparse.coo_array."
+        )
+
+
+def check_frame(X: Any) -> None:
+    """Refuse the columns of a data frame that hold no numbers, by their names."""
+    dtypes = getattr(X, "dtypes", None)
+    if dtypes is None or not hasattr(X, "columns") or not hasattr(dtypes, "__len__"):
+        return
+    kinds = [str(each).lower() for each in dtypes]
+    words = ("object", "str", "categ", "date", "time", "duration", "enum", "bytes", "binary")
+    wrong = [at for at, kind in enumerate(kinds) if kind.startswith(words)]
+    if wrong:
+        shown = ", ".join(f"{list(X.columns)[at]!r} ({kinds[at]})" for at in wrong[:3])
+        more = f" and {len(wrong) - 3} more" if len(wrong) > 3 else ""
+        raise ValueError(
+            f"X must hold numbers, but these columns do not: {shown}{more}. Encode text and "
+            "categories (TfidfVectorizer, OneHotEncoder), turn dates into numbers, convert "
+            "columns of numbers with X.astype(float), or drop them."
+        )
+
+
 def check_labels(y: Any, n_samples: int) -> FloatArray:
     """``y`` as float64 in {-1, +1}, with both classes present.
 
