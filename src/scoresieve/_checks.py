@@ -319,6 +319,13 @@ def check_positive(value: Any, name: str, *, or_zero: bool = False) -> float:
     return float(value)
 
 
+def check_share(value: Any, name: str) -> float:
+    """A number from 0 to 1."""
+    if check_positive(value, name, or_zero=True) > 1.0:
+        raise ValueError(f"{name} must be a share, from 0 to 1; got {value!r}.")
+    return float(value)
+
+
 def check_C(C: Any) -> float:
     """A positive finite number, not so large that its products would overflow."""
     C = check_positive(C, "C")

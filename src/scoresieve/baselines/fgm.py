@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from scoresieve._arrays import FloatArray
-from scoresieve._checks import check_C, check_count, check_positive
+from scoresieve._checks import check_C, check_count, check_positive, check_tol
 from scoresieve.baselines._base import Baseline, BinaryFit, check_choice
 from scoresieve.baselines._fgm_solver import FGMResult, GroupRound, solve_fgm
 from scoresieve.estimators.budget_model import budget_arguments
@@ -123,7 +123,7 @@ class FGM(Baseline):
                 problem.risk.y,
                 problem.norm,
                 problem.C,
-                tol=check_positive(self.tol, "tol"),
+                tol=check_tol(self.tol),
                 stop=check_choice(self.stop, "stop", REGULAR),
                 max_groups=check_count(self.max_groups, "max_groups"),
                 max_time=self.max_time,

@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.utils.class_weight import compute_sample_weight
 
 from scoresieve._arrays import FloatArray
-from scoresieve._checks import check_count, check_positive
+from scoresieve._checks import check_count, check_share
 from scoresieve.baselines._base import BinaryFit
 from scoresieve.baselines._liblinear import LiblinearBaseline, LiblinearFit, for_liblinear
 from scoresieve.estimators.persistence.fields import fields_of
@@ -121,7 +121,7 @@ class L1SVM(LiblinearBaseline):
 
     def _fit_binary(self, X: Any, y: FloatArray, class_weight: Any = None) -> BinaryFit:
         X = for_liblinear(X)
-        k = self.n_features_to_select
+        k, share = self.n_features_to_select, check_share(self.k_tol, "k_tol")
         trouble = None
         if k is None:
             tried = [self._try(X, y, 1.0 if self.C is None else self.C, class_weight)]
@@ -133,7 +133,7 @@ class L1SVM(LiblinearBaseline):
                     "n_features_to_select the C is searched, so leave C=None."
                 )
             k = min(check_count(k, "n_features_to_select"), X.shape[1])
-            allowed = int(check_positive(self.k_tol, "k_tol", or_zero=True) * k)
+            allowed = int(share * k)
             tried = self._search(X, y, k, allowed, class_weight)
             best = min(tried, key=lambda each: each.distance(k))
             if abs(best.n_features - k) > allowed:

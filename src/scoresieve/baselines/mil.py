@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from scoresieve._arrays import FloatArray
+from scoresieve._checks import check_count
 from scoresieve.baselines._base import BinaryFit
 from scoresieve.baselines._liblinear import LiblinearBaseline, for_liblinear
 from scoresieve.baselines.l1_svm import L1SVM
@@ -96,6 +97,8 @@ random_state
     @whole_fit
     def fit(self, bags: Any, y: Any) -> MILES:
         """Embed the bags, select instances, and fit one model for each class."""
+        if self.n_instances_to_select is not None:
+            check_count(self.n_instances_to_select, "n_instances_to_select")
         shared = {name: getattr(self, name) for name in OF_L1_SVM}
         model = L1SVM(n_features_to_select=self.n_instances_to_select, **shared)
         self._fit_on_embedding(bags, y, model)

@@ -19,6 +19,7 @@ from scoresieve._checks import check_count, check_positive
 from scoresieve.estimators.persistence.fields import fields_of
 from scoresieve.estimators.persistence.saving import PersistenceMixin
 from scoresieve.estimators.selector import OutputMixin
+from scoresieve.estimators.whole_fit import whole_fit
 from scoresieve.mil._similarity import greatest_cosine, median_distance, nearest_squared
 from scoresieve.mil.bags import Bags, as_bags
 
@@ -90,6 +91,7 @@ class MILESEmbedding(PersistenceMixin, OutputMixin, TransformerMixin, BaseEstima
         tags.input_tags.sparse = True
         return tags
 
+    @whole_fit
     def fit(self, bags: Any, y: ArrayLike | None = None) -> MILESEmbedding:
         """Keep the training instances, or some of them, as prototypes; y is ignored."""
         bags = as_bags(bags)
