@@ -60,7 +60,7 @@ def test_confusion_and_curve_are_those_of_scikit_learn(page, looked_at):
 def test_long_curves_lose_points_but_none_is_moved():
     scores = np.random.default_rng(0).normal(size=2000)
     is_positive = np.arange(2000) % 3 == 0
-    found = np.array(point_contents(point_of_scores(is_positive, scores, None))["curve"])
+    found = np.array(point_contents(point_of_scores(is_positive, scores))["curve"])
     precisions, recalls, _ = precision_recall_curve(is_positive, scores)
     expected = np.column_stack([recalls, precisions])
     assert len(found) == MOST_POINTS

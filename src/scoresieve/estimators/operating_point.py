@@ -8,13 +8,13 @@ For F1 and its own price this line is that of equal F1.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from sklearn.metrics import precision_recall_curve
 
-from scoresieve._arrays import FloatArray
+from scoresieve._arrays import BoolArray, FloatArray
 from scoresieve.measures import Measure
 
 
@@ -91,12 +91,29 @@ def operating_points(model: Any, X: Any, y: Any) -> list[OperatingPoint | None]:
     by_problem = targets.sign * decision.reshape(len(decision), -1)
     pairs = zip(targets.labels(y), by_problem.T, strict=True)
     return [
-        _point(model, problem, labels > 0, scores) for problem, (labels, scores) in enumerate(pairs)
+        point_of_class(model, problem, labels > 0, scores)
+        for problem, (labels, scores) in enumerate(pairs)
     ]
 
 
-def point_of_scores(is_positive: Any, scores: FloatArray, price: float | None) -> OperatingPoint:
-    """The point of scores, of which those above 0 are alarms."""
+def point_of_class(
+    model: Any, problem: int, is_positive: BoolArray, scores: FloatArray
+) -> OperatingPoint | None:
+    """The point of one class, with the price of the model; None if the rows are all of a kind.
+
+    Parameters
+    ----------
+    scores : ndarray of shape (n_samples,)
+        Those above 0 are alarms.
+    """
+    if is_positive.all() or not is_positive.any():
+        return None
+    point = point_of_scores(is_positive, scores)
+    return replace(point, price=price_of(model, problem, point))
+
+
+def point_of_scores(is_positive: BoolArray, scores: FloatArray) -> OperatingPoint:
+    """The point of scores, of which those above 0 are alarms, without a price."""
     alarms = scores > 0
     precisions, recalls, _ = precision_recall_curve(is_positive, scores)
     return OperatingPoint(
@@ -106,15 +123,8 @@ def point_of_scores(is_positive: Any, scores: FloatArray, price: float | None) -
         int(is_positive.size),
         precisions,
         recalls,
-        price,
+        None,
     )
-
-
-def _point(model: Any, problem: int, is_positive: Any, scores: FloatArray) -> OperatingPoint | None:
-    if is_positive.all() or not is_positive.any():
-        return None
-    point = point_of_scores(is_positive, scores, None)
-    return OperatingPoint(**{**vars(point), "price": price_of(model, problem, point)})
 
 
 def price_of(model: Any, problem: int, point: OperatingPoint) -> float | None:

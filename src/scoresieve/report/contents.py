@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 from scipy.special import expit
 
+from scoresieve.estimators.decision import linear_scores
 from scoresieve.estimators.operating_point import (
     OperatingPoint,
     operating_points,
-    point_of_scores,
-    price_of,
+    point_of_class,
 )
 from scoresieve.estimators.sieve.curve import FeatureCurve, feature_curve
 from scoresieve.estimators.summary.mixin import named_weights
@@ -144,20 +144,17 @@ def smaller_contents(
     if getattr(model, "smaller_models_", None) is None:
         return {}
     smaller, table = model.smaller_models_[number], model._tables[number]
-    scores = labels = None
+    points: list[OperatingPoint | None] = [None] * smaller.rows.size
     if X_test is not None:
         X = model._validated(X_test)
-        labels = list(model._targets.labels(model._validated_targets(X, y_test)))[number] > 0
-        scores = np.asarray(X @ smaller.coefs.T.toarray()) + smaller.intercepts
+        y = model._validated_targets(X, y_test)
+        is_positive = list(model._targets.labels(y))[number] > 0
+        scores = linear_scores(X, smaller.coefs) + smaller.intercepts
+        points = [point_of_class(model, number, is_positive, each) for each in scores.T]
     found = {}
-    for place, row in enumerate(smaller.rows.tolist()):
+    for place, (row, point) in enumerate(zip(smaller.rows.tolist(), points, strict=True)):
         weights = smaller.coefs[[place]]
         features = named_weights(names[weights.indices], weights.data)
-        point = None
-        if scores is not None and labels is not None and labels.any() and not labels.all():
-            point = point_of_scores(labels, scores[:, place], None)
-            price = price_of(model, number, point)
-            point = OperatingPoint(**{**vars(point), "price": price})
         found[row] = setting_contents(table, row, float(smaller.odds[place])) | {
             "features": [list(each) for each in features],
             "point": point_contents(point),

@@ -165,6 +165,19 @@ def test_the_same_bits_and_bytes(trained, estimator, labels, path, same, reloade
     same(type(model).load(path), found)
 
 
+def test_the_same_words_and_the_same_page(trained, estimator, labels, path, reloaded, tmp_path):
+    model, X, y = trained(estimator, labels)
+    if not hasattr(model, "coef_"):
+        assert not hasattr(model, "summary")  # an embedding selects nothing
+        return
+    found = reloaded(model, path, with_certificate=False)
+    assert found.summary() == model.summary()
+    assert len(model.summary().parts) == np.size(model.intercept_)
+    for number, each in enumerate((model, found)):
+        each.report(tmp_path / f"{number}.html", X, y)
+    assert (tmp_path / "0.html").read_bytes() == (tmp_path / "1.html").read_bytes()
+
+
 def test_the_same_model_with_its_certificate(trained, estimator, labels, path, same, reloaded):
     model, X, y = trained(estimator, labels)
     found = reloaded(model, path)
