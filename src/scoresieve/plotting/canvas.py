@@ -15,6 +15,7 @@ FOR, AGAINST, OTHERS = "#0072b2", "#d55e00", "#8c8c8c"
 LINES = [("#0072b2", "o", "-"), ("#d55e00", "s", "--"), ("#009e73", "^", "-.")]
 LINES += [("#cc79a7", "D", ":"), ("#56b4e9", "v", "--"), ("#000000", "x", ":")]
 INCHES_WIDE, INCHES_PER_BAR, INCHES_BESIDE = 6.4, 0.32, 1.5
+LONG_LABEL = 40
 #: Letters on a line of a name beside an axis.
 LINE_OF_NAME = 34
 
@@ -63,8 +64,14 @@ def fitted_name(name: str) -> str:
 
 def legend_below(ax: Any, n_columns: int = 2, *, of: Any = None) -> None:
     """A legend outside of the axes, where no data are; ``of`` other axes, if they are given."""
+    handles, labels = (ax if of is None else of).get_legend_handles_labels()
+    # Lines with error bars come last by default, and are what the plot is about.
+    order = sorted(range(len(labels)), key=lambda place: not hasattr(handles[place], "has_yerr"))
+    handles, labels = [handles[place] for place in order], [labels[place] for place in order]
+    if max(map(len, labels)) > LONG_LABEL:  # two columns would take the width of the data
+        n_columns = 1
     ax.legend(
-        *(ax if of is None else of).get_legend_handles_labels(),
+        *(handles, labels),
         loc="upper center",
         bbox_to_anchor=(0.5, -0.16),
         ncols=n_columns,

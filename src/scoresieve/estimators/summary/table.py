@@ -10,6 +10,7 @@ STYLE = """\
 .scoresieve-summary table {border-collapse: collapse; margin: 0.3em 0 1em}
 .scoresieve-summary th, .scoresieve-summary td {padding: 0.15em 0.7em; text-align: left; \
 vertical-align: top; max-width: 60em}
+.scoresieve-summary caption {text-align: left; font-weight: bold; padding: 0.15em 0.7em}
 .scoresieve-summary td.weight {text-align: right; font-variant-numeric: tabular-nums}
 .scoresieve-summary td.bar {min-width: 12em}
 .scoresieve-summary .for, .scoresieve-summary .against \
@@ -45,7 +46,8 @@ def _part(part: Any, max_features: int) -> str:
     rest = escape(part.rest(max_features))
     return (
         f"<table><caption>{escape(part.heading)}</caption><tbody>{facts}</tbody></table>"
-        f'<table><thead><tr><th scope="col">{escape(part.noun[:-1])}</th>'
+        f"<table><caption>Weights for {escape(part.title)}</caption><thead><tr>"
+        f'<th scope="col">{escape(part.noun[:-1])}</th>'
         f'<th scope="col">weight</th><th scope="col" aria-hidden="true"></th></tr></thead>'
         f"<tbody>{rows}</tbody></table>" + (f"<p>{rest}</p>" if rest else "")
     )
