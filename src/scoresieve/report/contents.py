@@ -47,12 +47,12 @@ def page_contents(
     return {
         "model": summary.title,
         "rows": model._nouns[1],
-        "test": test_contents(model, X_test, y_test) if has_rows else None,
+        "test": rows_contents(model, X_test, y_test) if has_rows else None,
         "parts": parts,
     }
 
 
-def test_contents(model: Any, X_test: Any, y_test: Any) -> dict[str, Any]:
+def rows_contents(model: Any, X_test: Any, y_test: Any) -> dict[str, Any]:
     """How many rows there are, and the score of all of them."""
     kind = getattr(model, "measure_", None)
     is_regression = not hasattr(model, "_targets")

@@ -139,6 +139,10 @@ def _check_results(record: Record, key: Any) -> dict[str, Any]:
     found |= {name: entry.array(name, "ifO", ("points",)) for name in entry.names()}
     if not all(type(point) is dict and {*_POINT_HAS} <= {*point} for point in points):
         entry.refuse("params", f"must be points of a grid, each with {', '.join(_POINT_HAS)}.")
+    if not all(
+        [type(point[k]) is int for k in point if k.startswith("n_")] == [True] for point in points
+    ):
+        entry.refuse("params", "must be points with one number of columns each.")
     parts = [*(point.values() for point in points), *(found[k] for k in found if k != "params")]
     if not all(isinstance(cell, str | numbers.Real) for part in parts for cell in part):
         record.refuse(key, "holds what is neither a number nor text.")

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
@@ -106,8 +107,12 @@ class SummaryMixin:
 
     def _weights_of(self, problem: int) -> tuple[IntArray, FloatArray]:
         """Selected columns and their weights, for the positive class."""
-        columns: IntArray = self.supports_[problem]  # type: ignore[attr-defined]
-        return columns, self._coefficients()[problem][columns]  # type: ignore[attr-defined]
+        model: Any = self
+        columns: IntArray = model.supports_[problem]
+        # The columns of one row: all others may be millions.
+        weights = model.coef_[[problem]][:, columns]
+        weights = weights.toarray() if sp.issparse(weights) else weights
+        return columns, model._targets.sign * weights[0]
 
     def _column_names(self, feature_names: ArrayLike | None) -> Array:
         if feature_names is None:
