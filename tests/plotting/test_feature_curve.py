@@ -9,6 +9,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 
+from scoresieve.mil import BagScoreSieve
 from scoresieve.plotting import FeatureCurveDisplay
 
 
@@ -86,3 +87,23 @@ def test_several_classes_need_a_label(drawn):
         FeatureCurveDisplay.from_cv_results(drawn.several.cv_results_)
     with pytest.raises(TypeError, match="MeasureSVC has no cv_results_"):
         FeatureCurveDisplay.from_estimator(drawn.svc)
+
+
+def test_bags_have_instances():
+    rng = np.random.default_rng(0)
+    bags, y = [rng.normal(size=(3, 2)) for _ in range(30)], np.arange(30) % 3 == 0
+    for number in np.flatnonzero(y):
+        bags[number][0] = [4.0, 4.0]
+    model = BagScoreSieve(
+        n_instances_to_select=[1, 2],
+        candidates=["squared_hinge"],
+        Cs=[1.0],
+        cv=2,
+        sigmas=[0.5, 1.0],
+    ).fit(bags, y)
+    display = FeatureCurveDisplay.from_estimator(model)
+    assert display.ax_.get_xlabel() == "number of instances"
+    assert display.ax_.get_ylabel() == "f1 on unseen bags"
+    assert display.curve.sizes.tolist() == [1, 2]
+    sigmas = {model.cv_results_["params"][row]["sigma"] for row in display.curve.rows}
+    assert sigmas == {model.best_params_["sigma"]}

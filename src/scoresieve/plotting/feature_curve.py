@@ -27,6 +27,8 @@ class FeatureCurveDisplay:
         What the scores are called.
     rivals : dict of str to (sizes, scores), optional
         Curves of other methods, by name.
+    nouns : (str, str), default=("features", "rows")
+        What is selected, and what it is scored on.
 
     Examples
     --------
@@ -46,8 +48,9 @@ class FeatureCurveDisplay:
         measure: str = "score",
         *,
         rivals: Mapping[str, Any] | None = None,
+        nouns: tuple[str, str] = ("features", "rows"),
     ) -> None:
-        self.curve, self.measure = curve, measure
+        self.curve, self.measure, self.nouns = curve, measure, nouns
         self.rivals = {name: _pair(name, pair) for name, pair in (rivals or {}).items()}
 
     @classmethod
@@ -104,7 +107,8 @@ class FeatureCurveDisplay:
         number, _ = problem_of(model, label)
         sieve = getattr(model, "model_", model)
         curve = feature_curve(sieve._tables[number], int(sieve._rows[number]))
-        return cls(curve, model.measure_.name, rivals=rivals).plot(ax=ax)
+        display = cls(curve, model.measure_.name, rivals=rivals, nouns=model._nouns)
+        return display.plot(ax=ax)
 
     def plot(self, *, ax: Any = None) -> FeatureCurveDisplay:
         """Draw; ``ax`` as for :meth:`from_cv_results`."""
@@ -130,7 +134,7 @@ class FeatureCurveDisplay:
             label="within one standard error of the best",
         )
         chosen = curve.sizes[curve.chosen], curve.scores[curve.chosen]
-        n = f"{chosen[0]} feature{'s' if chosen[0] != 1 else ''}"
+        n = f"{chosen[0]} {self.nouns[0][:-1] if chosen[0] == 1 else self.nouns[0]}"
         ax.plot(
             *chosen,
             marker="o",
@@ -142,7 +146,7 @@ class FeatureCurveDisplay:
             label=f"chosen: {n}",
         )
         self._axis(ax)
-        ax.set_ylabel(f"{self.measure} on unseen rows")
+        ax.set_ylabel(f"{self.measure} on unseen {self.nouns[1]}")
         ax.grid(alpha=0.3)
         fewer_spines(ax)
         legend_below(ax)
@@ -162,7 +166,7 @@ class FeatureCurveDisplay:
                 kept.append(number)
         ax.set_xticks(sizes[kept], [str(size) for size in sizes[kept]])
         ax.minorticks_off()
-        ax.set_xlabel("number of features")
+        ax.set_xlabel(f"number of {self.nouns[0]}")
 
 
 def _pair(name: str, pair: Any) -> tuple[Any, Any]:
