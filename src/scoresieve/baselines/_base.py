@@ -25,8 +25,8 @@ from scoresieve.estimators.linear_model import LinearModelMixin
 from scoresieve.estimators.persistence.fields import fields_of
 from scoresieve.estimators.persistence.saving import PersistenceMixin
 from scoresieve.estimators.selector import SparseSelectorMixin
+from scoresieve.estimators.summary.models import rival_facts
 from scoresieve.estimators.summary.parts import Fact
-from scoresieve.estimators.summary.words import rival_facts
 from scoresieve.estimators.targets import LARGER, Targets, read_targets
 from scoresieve.measures import get_measure
 from scoresieve.risks import DualPoint

@@ -21,16 +21,8 @@ from scoresieve.estimators.linear_model import LinearModelMixin
 from scoresieve.estimators.messages import warn_about, warn_of_scales
 from scoresieve.estimators.persistence.fields import fields_of
 from scoresieve.estimators.progress import CallbackMixin, FitTasks, Reporter, with_callbacks
+from scoresieve.estimators.summary.models import classifier_facts
 from scoresieve.estimators.summary.parts import Fact
-from scoresieve.estimators.summary.words import (
-    C_fact,
-    budget_fact,
-    certificate_facts,
-    price_fact,
-    rows_fact,
-    threshold_fact,
-    training_score_fact,
-)
 from scoresieve.estimators.targets import LARGER, Targets, read_targets, same_labels
 from scoresieve.losses import Loss, get_loss, known_losses
 from scoresieve.measures import HighestScores, Measure, get_measure
@@ -336,25 +328,7 @@ class BudgetClassifierMixin(LinearModelMixin, CallbackMixin):
         owner : estimator, optional
             With the parameters that the user gave; this one by default.
         """
-        owner, targets = owner or self, self._targets
-        noun, rows = owner._nouns
-        name = self.measure_.name if hasattr(self, "measure_") else "accuracy"
-        used = targets.sign * float(self.intercept_[problem])
-        facts = [
-            rows_fact(self.n_samples_fit_, int(self.n_positives_[problem]), rows),
-            training_score_fact(
-                *(float(self.training_score_[problem]), name),
-                is_one_of_many=targets.kind != "binary",
-                rows=rows,
-            ),
-            threshold_fact(self._kind(), float(self._biases[problem]), used, targets.kind),
-            C_fact(self._arguments["C"], owner),
-            budget_fact(self, noun),
-        ]
-        if hasattr(self, "price_"):
-            price = float(self.price_[problem])
-            facts.append(price_fact(self.price, price, self._arguments["bound"]))
-        return facts + certificate_facts(self, problem, noun)
+        return classifier_facts(self, problem, owner or self)
 
 
 def derived_of_problem(model: Any) -> dict[str, Any]:

@@ -26,14 +26,8 @@ from scoresieve.estimators.persistence.saving import PersistenceMixin
 from scoresieve.estimators.progress import CallbackMixin, FitTasks, with_callbacks
 from scoresieve.estimators.selector import SparseSelectorMixin
 from scoresieve.estimators.summary.mixin import SummaryMixin
+from scoresieve.estimators.summary.models import regressor_facts
 from scoresieve.estimators.summary.parts import Fact
-from scoresieve.estimators.summary.words import (
-    C_fact,
-    budget_fact,
-    certificate_facts,
-    rows_fact,
-    training_score_fact,
-)
 from scoresieve.losses import Loss
 from scoresieve.risks import LossRisk
 from scoresieve.solvers.limits import Limits
@@ -217,14 +211,7 @@ max_iter, max_time, verbose
 
     def _facts(self, problem: int) -> list[Fact]:
         """What is known of the model."""
-        noun, rows = self._nouns
-        return [
-            rows_fact(self.n_samples_fit_, None, rows),
-            training_score_fact(self.training_score_, "R^2", is_one_of_many=False, rows=rows),
-            C_fact(self._arguments["C"], self),
-            budget_fact(self, noun),
-            *certificate_facts(self, None, noun),
-        ]
+        return regressor_facts(self)
 
     def _validated(self, X: Any) -> Any:
         """X for a fitted model."""

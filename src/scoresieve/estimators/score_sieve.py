@@ -38,24 +38,12 @@ from scoresieve.estimators.sieve.sieving import Sieved, Sieving
 from scoresieve.estimators.sieve.smaller import SmallerModels, smaller_models
 from scoresieve.estimators.sieve.splits import LabelledData, make_parts
 from scoresieve.estimators.sieve.views import AsGiven
-from scoresieve.estimators.summary.certificates import no_certificate
+from scoresieve.estimators.summary.models import sieve_facts
 from scoresieve.estimators.summary.parts import Fact
-from scoresieve.estimators.summary.words import (
-    chosen_fact,
-    probability_fact,
-    rows_fact,
-    unseen_score_fact,
-)
 from scoresieve.estimators.targets import read_targets
 from scoresieve.measures import Measure, get_measure
 from scoresieve.regularizers.units import Units
 from scoresieve.solvers.limits import Limits
-
-#: Why there is no certificate.
-NO_PROOF = (
-    "the {noun} were chosen by scores of unseen {rows}, of which nothing can be proved; MeasureSVC "
-    "proves how much lower its training objective can be at most"
-)
 
 
 @dataclass(eq=False, repr=False)
@@ -269,12 +257,4 @@ class ScoreSieve(
 
     def _facts(self, problem: int, owner: Any = None) -> list[Fact]:
         """What is known of the choice for one class, in the words of the owner."""
-        noun, rows = (owner or self)._nouns
-        table, row = self._tables[problem], int(self._rows[problem])
-        return [
-            rows_fact(self.n_samples_fit_, int(self.n_positives_[problem]), rows),
-            unseen_score_fact(self.measure_, table, row, rows),
-            chosen_fact(table, row, noun, rows),
-            probability_fact(float(self._odds[problem])),
-            no_certificate(NO_PROOF.format(noun=noun, rows=rows)),
-        ]
+        return sieve_facts(self, problem, owner or self)

@@ -147,6 +147,22 @@ def test_a_relaxed_model(rows, labels):
     assert "says nothing of f1 itself" in said["not_said"]
 
 
+def test_groups_and_roles_of_columns_are_told(rows, labels):
+    model = MeasureSVC("f1", n_features_to_select=2, pos_label="rare", certificate=False)
+    model.set_params(feature_groups=[[0, 2], [1, 3]], always_features=[5], excluded_features=[7])
+    said = sentences(model.fit(rows[0], labels).summary().parts[0])
+    assert said["limit"] == "at most 2 groups of features (besides 1 always in, with 1 left out)"
+
+
+def test_a_model_without_features(rows, labels):
+    with pytest.warns(UserWarning, match="the model has no features"):
+        model = MeasureSVC("f1", C=1e-6, tol=0.5, pos_label="rare").fit(rows[0], labels)
+    (part,) = model.summary().parts
+    assert part.heading == "class 'rare': 0 of 12 features"
+    assert Status.ZERO_MODEL.value in str(sentences(part)["certificate"])
+    assert "<tbody></tbody>" in model.summary()._repr_html_()
+
+
 def test_an_early_end_is_told():
     fact = hard_budget_fact(5, "features", "features", 0.5, 0.2, Status.MAX_TIME)
     assert fact.sentence.endswith(Status.MAX_TIME.value)

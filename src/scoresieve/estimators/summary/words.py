@@ -6,14 +6,6 @@ from typing import Any
 
 from scipy.special import expit
 
-from scoresieve.estimators.summary.certificates import (
-    hard_budget_fact,
-    no_certificate,
-    own_objective_fact,
-    relaxed_fact,
-    units_in_words,
-    what_is_not_said,
-)
 from scoresieve.estimators.summary.parts import Fact
 from scoresieve.losses import Loss
 from scoresieve.measures import HighestScores, Measure
@@ -143,51 +135,3 @@ def C_fact(C: float, model: Any) -> Fact:
     is_default = model.C is None or model.C == type(model).C
     by = "the default" if is_default else "as given"
     return Fact("C", f"C = {C:g}, {by}", {"C": C, "is_default": is_default})
-
-
-def budget_fact(model: Any, noun: str) -> Fact:
-    """How the number of features was limited."""
-    units, k = units_in_words(model._arguments, noun), model.budget_
-    if model.n_features_to_select is not None:
-        return Fact("limit", f"at most {k} {units}", {"k": k})
-    sentence = f"a budget of {k} {units} at full weight, which lets more in at less weight"
-    return Fact("limit", sentence, {"budget": k})
-
-
-def certificate_facts(model: Any, problem: int | None, noun: str) -> list[Fact]:
-    """What is proved of a model of the feature budget, and what is not.
-
-    Parameters
-    ----------
-    model : estimator
-        MeasureSVC, BudgetClassifier or BudgetRegressor, fitted.
-    problem : int or None
-        Which class; None if there is but one problem without an axis for it.
-    """
-
-    def of_problem(values: Any) -> Any:
-        return values if problem is None else values[problem]
-
-    units, k = units_in_words(model._arguments, noun), model.budget_
-    status = of_problem(model.status_)
-    if model.n_features_to_select is None:
-        fact = relaxed_fact(k, units, float(of_problem(model.gap_)), status)
-    else:
-        l0_gap, refit_gap = (float(of_problem(g)) for g in (model.l0_gap_, model.refit_gap_))
-        fact = hard_budget_fact(k, units, noun, l0_gap, refit_gap, status)
-    arguments = model._arguments
-    kind = arguments["loss"] if arguments["measure"] is None else arguments["measure"]
-    return [fact, what_is_not_said(kind)]
-
-
-def rival_facts(model: Any, problem: int) -> list[Fact]:
-    """What is known of a rival: the C that it found, and the gap of its own objective."""
-    facts = []
-    if hasattr(model, "C_"):
-        C, k = float(model.C_[problem]), getattr(model, "n_features_to_select", None)
-        found = ", found for the number of features" if k is not None and model.C is None else ""
-        facts.append(Fact("C", f"C = {C:.3g}{found}", {"C": C}))
-    if not hasattr(model, "gap_"):
-        return [*facts, no_certificate("the method has no bound of what others could reach")]
-    status = model.status_[problem] if hasattr(model, "status_") else None
-    return [*facts, own_objective_fact(float(model.gap_[problem]), status)]
