@@ -253,6 +253,23 @@ def test_everything_is_reached_by_the_tab_key(opened):
     assert all(reached[name] != "none" for name in wanted)
 
 
+def test_a_long_table_scrolls_in_its_place_and_prints_whole(opened):
+    page = opened("sieve")
+    page.evaluate(
+        "const body = document.querySelector('#features tbody');"
+        "const twice = () => body.append(...[...body.rows].map((row) => row.cloneNode(true)));"
+        "for (let i = 0; i < 7; i++) twice();"
+    )
+    box = page.locator(".tall")
+    seen = box.bounding_box()["height"]
+    assert seen <= 640 < box.evaluate("(node) => node.scrollHeight")
+    box.focus()
+    page.keyboard.press("End")
+    page.wait_for_function("document.querySelector('.tall').scrollTop > 0")
+    page.emulate_media(media="print")
+    assert box.bounding_box()["height"] > 2 * seen
+
+
 def test_a_screen_reader_finds_names_for_all(opened):
     page = opened("several")
     tree = page.locator("body").aria_snapshot()
@@ -261,6 +278,7 @@ def test_a_screen_reader_finds_names_for_all(opened):
         'searchbox "Search names"',
         'combobox "Class"',
         'button "Dark colours"',
+        'region "Selected features"',
         'table "Confusion matrix at the model\'s threshold"',
         'img "f1 against the number of features',
         'heading "What is known of this model"',

@@ -4,7 +4,7 @@
   const state = { part: 0, size: 0, query: "", key: "size", down: true };
   const find = (id) => document.getElementById(id);
   const short = (x, digits = 3) => Number(x).toFixed(digits);
-  const weight = (x) => (x < 0 ? "−" : "+") + String(Number(Math.abs(x).toPrecision(4)));
+  const weight = (x) => (x < 0 ? "−" : "+") + Math.abs(x).toPrecision(4);
   const count = (n, noun) => `${n} ${n === 1 ? noun.slice(0, -1) : noun}`;
 
   // Names of features are only ever text of a node, never HTML.
@@ -136,7 +136,8 @@
       const track = add(add(row, "td", undefined, { class: "bar" }), "span", undefined, { class: "track", "aria-hidden": "true" });
       add(track, "span", undefined, { class: w < 0 ? "against" : "for" }).style.width = `${(100 * Math.abs(w)) / largest}%`;
     }
-    find("count").textContent = model ? `${seen.length} of ${count(all.length, noun)} shown` : "";
+    const tall = find("features").parentElement, more = tall.scrollHeight > tall.clientHeight + 2 ? "; the table scrolls" : "";
+    find("count").textContent = model ? `${seen.length} of ${count(all.length, noun)} shown${more}` : "";
     find("features-words").textContent = model ? "" : `No ${noun} are kept for ${size().size}. Move the slider to ${part().sizes[part().chosen].size} or fewer.`;
     for (const th of find("features").tHead.rows[0].cells) {
       th.setAttribute("aria-sort", th.dataset.key === state.key ? (state.down ? "descending" : "ascending") : "none");
