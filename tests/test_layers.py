@@ -46,6 +46,8 @@ ROOMS = (
     {"solve"},
     {"path", "hard_budget"},
 )
+#: Modules that ask for one of the package by its name, when a user wants what is built on them.
+BY_NAME = {"estimators.persistence.classes", "estimators.summary.mixin"}
 #: Optional packages, imported in the function that needs them or not at all.
 LAZY = {"matplotlib", "pandas", "polars"}
 
@@ -165,6 +167,15 @@ def own_imports_in_functions(source: Path) -> list[str]:
     ]
 
 
+def imports_by_name(source: Path) -> set[str]:
+    """Modules with ``import_module``, which no other rule sees."""
+    return {
+        importer.partition(".")[2]
+        for importer, imported, _ in all_imports(source)
+        if imported in ("importlib", "importlib.import_module")
+    }
+
+
 def room_violations(source: Path) -> list[str]:
     """Imports from a room of the solvers into one that is not above it."""
     prefix, rank = f"{source.name}.solvers.", {}
@@ -215,6 +226,16 @@ def test_modules_import_one_another_in_no_circle():
 
 def test_no_import_hides_in_a_function():
     assert own_imports_in_functions(SOURCE) == []
+
+
+def test_imports_by_name_are_few():
+    assert imports_by_name(SOURCE) == BY_NAME
+
+
+def test_an_import_by_name_is_found(tmp_path):
+    late = "from importlib import import_module\n"
+    source = write_tree(tmp_path, {**SOUND, "solvers/conic.py": late})
+    assert imports_by_name(source) == {"solvers.conic"}
 
 
 def test_rooms_of_the_solvers_are_in_order():

@@ -206,7 +206,7 @@ def test_a_model_that_comes_back(binary, tmp_path):
 
 def test_the_summary_names_features_and_score(binary):
     _, _, model = binary
-    text = model.summary()
+    text = str(model.summary())
     assert "2 of 12 features" in text
     assert f"f1 {model.best_score_:.3f}" in text
     assert [line.split()[-1] for line in text.splitlines()[-2:]] in (["3", "7"], ["7", "3"])
@@ -382,7 +382,7 @@ def test_the_summary_names_columns_as_told(binary):
     _, _, model = binary
     names = [f"word{j}" for j in range(model.n_features_in_)]
     for column in model.support_:
-        assert f"word{column}" in model.summary(names)
+        assert f"word{column}" in str(model.summary(names))
     with pytest.raises(ValueError, match=r"feature_names has shape \(1,\).*one name for each"):
         model.summary(["word"])
 

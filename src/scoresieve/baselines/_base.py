@@ -25,6 +25,8 @@ from scoresieve.estimators.linear_model import LinearModelMixin
 from scoresieve.estimators.persistence.fields import fields_of
 from scoresieve.estimators.persistence.saving import PersistenceMixin
 from scoresieve.estimators.selector import SparseSelectorMixin
+from scoresieve.estimators.summary.models import rival_facts
+from scoresieve.estimators.summary.parts import Fact
 from scoresieve.estimators.targets import LARGER, Targets, read_targets
 from scoresieve.estimators.whole_fit import whole_fit
 from scoresieve.measures import get_measure
@@ -190,6 +192,9 @@ class Baseline(
     def _derived(self) -> dict[str, Any]:
         selected = int(self.support_.size)
         return {"classes_": self._targets.classes, "n_features_selected_": selected}
+
+    def _facts(self, problem: int, owner: Any = None) -> list[Fact]:
+        return rival_facts(self, problem)
 
     def _threshold(self, X: Any, y: FloatArray, fit: BinaryFit) -> float:
         """What is added to the scores, so that those above 0 are alarms."""

@@ -31,8 +31,8 @@ class FGM(Baseline):
     with one linear kernel a group, ``1/2 (sum_t ||w_t||)^2 + C loss(sum_t w_t)``. It stops when the
     objective changes by a small share only.
 
-    Conventions
-    -----------
+    **Conventions**
+
     What is the same: the problem, the groups, and with ``stop="change"`` the test. What differs:
 
     * the multiple-kernel problem is solved in the primal by accelerated proximal gradient steps, as

@@ -22,8 +22,8 @@ class FSMulti(BudgetBaseline):
     IEEE TPAMI 2013) adds the group of the B most violated features, then finds weights of all
     groups so far by cutting planes and a conic solver, and goes on until nothing is gained.
 
-    Conventions
-    -----------
+    **Conventions**
+
     What is the same: the problem, both layers, eps_1 = 0.1 (``tol``), eps_2 = 0.01
     (``inner_tol``), at most 10 groups, no intercept; with ``C_scale="paper"`` the paper's C divided
     by the number of examples. What differs:

@@ -34,8 +34,8 @@ class L0SVM(LiblinearBaseline):
     loss_i``, which majorises ``sum_j log |w_j| + C sum_i loss_i`` at ``|w| = z``. So this sum never
     rises, and weights that the loss does not hold up go to 0.
 
-    Conventions
-    -----------
+    **Conventions**
+
     * Without k the rounds stop when the weights have settled, and the features left are taken.
     * With k they stop as soon as at most k features are left, and the k largest weights are taken.
     * A final SVM is trained on the unscaled columns of those features.

@@ -28,8 +28,8 @@ class L1BundleSVM(MeasureBaseline):
     Tsang report that it does not converge on their image data, and does not end within two days on
     News20.binary.
 
-    Conventions
-    -----------
+    **Conventions**
+
     What is the same: the problem, the cuts, the linear programme, one cut a round at its solution
     without any line search or prox term, and by default their limits (relative gap 0.1, 1,000
     iterations). **It often ends without convergence**, above all at large C: then there is a

@@ -48,8 +48,8 @@ class L1SVM(LiblinearBaseline):
     of optimization methods and software for large-scale L1-regularized linear classification",
     JMLR 2010), run for several C, each of which gives some number of features.
 
-    Conventions
-    -----------
+    **Conventions**
+
     What is the same: the problem and the program. What differs:
 
     * with ``n_features_to_select=k`` the C is searched. The number of features is 0 at the known

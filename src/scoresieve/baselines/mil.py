@@ -32,8 +32,8 @@ class MILES(BagModelMixin, ClassifierMixin, BaseEstimator):
     Chen, Bi and Wang, "MILES: Multiple-Instance Learning via Embedded Instance Selection" (IEEE
     TPAMI 2006): every training instance x^k is a candidate, and an SVM with the l1 norm selects.
 
-    Conventions
-    -----------
+    **Conventions**
+
     What is the same: the embedding s, the l1 norm, and weights of the classes
     (``class_weight={0: 1 - mu, 1: mu}`` is their mu). What differs:
 

@@ -35,8 +35,8 @@ class NMMKL(Baseline):
     are in ``D = {0 <= d_j <= 1, sum_j d_j <= B}``, and rounds the weights to B features. Mao and
     Tsang's problem with the Hamming loss is the same one; "NMMKL" is their name for the method.
 
-    Conventions
-    -----------
+    **Conventions**
+
     What is the same: the relaxed problem. What differs:
 
     * it is solved in the primal, as one conic programme with a cone a feature, by Clarabel. The

@@ -19,8 +19,8 @@ class SquaredL1SVM(BudgetBaseline):
     optimisation on a smoothed dual. Mao and Tsang compare with the case of one block a feature and
     g_k = 1, (20), in which it is the squared l1 norm, their own problem with B = 1.
 
-    Conventions
-    -----------
+    **Conventions**
+
     What is the same: the problem with ``measure="accuracy"``, for which R is the sum of the hinge
     losses. What differs:
 

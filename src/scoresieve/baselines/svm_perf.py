@@ -16,8 +16,8 @@ class SVMPerf(BudgetBaseline):
     SVM^perf (Joachims, "A support vector method for multivariate performance measures", ICML 2005)
     minimises this by cutting planes, with measures of the contingency table and the ROC area.
 
-    Conventions
-    -----------
+    **Conventions**
+
     What is the same: the problem, and with ``C_scale="svmperf"`` the scale of ``-c`` for all its
     percent losses. Its ``--b 0`` is ``fit_intercept=False``; ``--b 1``, its default, is a constant
     column of 1, as here. What differs:

@@ -25,8 +25,8 @@ class SVMRFE(LiblinearBaseline):
     support vector machines", Machine Learning 2002) trains a linear SVM, removes the features with
     the smallest weights, and repeats until few are left.
 
-    Conventions
-    -----------
+    **Conventions**
+
     ``step="halving"`` is the schedule of that paper for many features: the first round keeps the
     largest power of 2 of them, each later round half. ``step=1``, one feature a round, is its exact
     form. A fraction is of the features that are left, so that rounds remove fewer and fewer; in

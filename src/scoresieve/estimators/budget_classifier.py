@@ -29,8 +29,8 @@ class BudgetClassifier(
     With the squared hinge it is the problem of the feature generating machine (Tan, Wang and Tsang
     2010). Every fit comes with a certified distance to the optimum.
 
-    Conventions
-    -----------
+    **Conventions**
+
     * C has the scale of scikit-learn: with a budget of all features the problem is that of
       ``LinearSVC`` (``"squared_hinge"``, ``"hinge"``) or ``LogisticRegression`` (``"logistic"``).
     * More than two classes, or an indicator matrix, make one problem for each class against the
@@ -63,8 +63,11 @@ multi_class_support, max_iter, max_time, n_jobs, verbose
     Attributes
     ----------
     classes_, coef_, intercept_, support_, supports_, n_features_selected_, budget_, primal_, \
-dual_, gap_, l0_gap_, n_iter_, status_, history_, n_features_in_, feature_names_in_
+dual_, gap_, l0_gap_, refit_gap_, n_iter_, status_, history_, n_samples_fit_, n_positives_, \
+n_features_in_, feature_names_in_
         As in :class:`MeasureSVC`.
+    training_score_ : ndarray of shape (n_problems,)
+        The accuracy of each class against the rest, on the rows that the model was fitted on.
     loss_ : Loss
 
     Examples

@@ -16,10 +16,13 @@ from sklearn.utils.validation import validate_data
 
 from scoresieve._arrays import FloatArray
 from scoresieve._checks import check_count, check_positive
+from scoresieve.estimators.decision import training_score
 from scoresieve.estimators.linear_model import LinearModelMixin
 from scoresieve.estimators.messages import warn_about, warn_of_scales
 from scoresieve.estimators.persistence.fields import fields_of
 from scoresieve.estimators.progress import CallbackMixin, FitTasks, Reporter, with_callbacks
+from scoresieve.estimators.summary.models import classifier_facts
+from scoresieve.estimators.summary.parts import Fact
 from scoresieve.estimators.targets import LARGER, Targets, read_targets, same_labels
 from scoresieve.estimators.whole_fit import whole_fit
 from scoresieve.losses import Loss, get_loss, known_losses
@@ -206,8 +209,9 @@ class BudgetClassifierMixin(LinearModelMixin, CallbackMixin):
 
     _fields: ClassVar = fields_of(
         *("n_features_in_", "feature_names_in_", "_targets", "_arguments", "support_", "coef_"),
-        *("intercept_", "_biases", "supports_", "primal_", "dual_", "gap_", "l0_gap_", "n_iter_"),
-        *("status_", "history_", "_warm_y", "_warm_weights", "_dual_points"),
+        *("intercept_", "_biases", "supports_", "primal_", "dual_", "gap_", "l0_gap_"),
+        *("refit_gap_", "n_iter_", "status_", "history_", "n_samples_fit_", "n_positives_"),
+        *("training_score_", "_warm_y", "_warm_weights", "_dual_points"),
     )
 
     @with_callbacks
@@ -255,6 +259,7 @@ class BudgetClassifierMixin(LinearModelMixin, CallbackMixin):
         for problem, title, result in zip(problems, titles, results, strict=True):
             warn_about(problem, result, title, self.tol)
         self._store(problems, targets, results)
+        self.n_samples_fit_, self.n_positives_ = X.shape[0], targets.n_positives(y)
         self._warm_y = y.copy() if self.warm_start else None
         weighted = self.warm_start and sample_weight is not None
         self._warm_weights = np.array(sample_weight) if weighted else None
@@ -299,18 +304,33 @@ class BudgetClassifierMixin(LinearModelMixin, CallbackMixin):
         always, combine = problems[0].always_features, COMBINE[self.multi_class_support]
         self.supports_ = [np.union1d(result.support, always) for result in results]
         self.support_ = reduce(combine, self.supports_)
-        for name in ("primal", "dual", "gap", "l0_gap", "n_iter"):
+        for name in ("primal", "dual", "gap", "l0_gap", "refit_gap", "n_iter"):
             setattr(self, f"{name}_", np.array([getattr(result, name) for result in results]))
         if isinstance(problems[0].risk, MeasureRisk):
             self.price_ = np.array([result.price for result in results])
         self.status_ = [result.status for result in results]
         self.history_ = [result.history for result in results]
-        pairs = zip(problems, results, strict=True)
-        self.intercept_ = targets.sign * np.array([_shifted(*pair) for pair in pairs])
+        intercepts, training = [], []
+        for problem, result in zip(problems, results, strict=True):
+            scores = problem.design.scores(result.w[result.support], result.support)
+            intercepts.append(_shifted(problem, result, scores))
+            training.append(training_score(problem.risk, scores + intercepts[-1]))
+        self.intercept_ = targets.sign * np.array(intercepts)
+        self.training_score_ = np.array(training)
         self.__dict__.update(self._derived())
 
     def _derived(self) -> dict[str, Any]:
         return {"classes_": self._targets.classes} | derived_of_problem(self)
+
+    def _facts(self, problem: int, owner: Any = None) -> list[Fact]:
+        """What is known of the model of one class.
+
+        Parameters
+        ----------
+        owner : estimator, optional
+            With the parameters that the user gave; this one by default.
+        """
+        return classifier_facts(self, problem, owner or self)
 
 
 def derived_of_problem(model: Any) -> dict[str, Any]:
@@ -339,11 +359,10 @@ def check_multi_class_support(name: Any) -> None:
         )
 
 
-def _shifted(problem: Problem, result: SolveResult) -> float:
+def _shifted(problem: Problem, result: SolveResult, scores: FloatArray) -> float:
     """The intercept, or minus the threshold that the measure asks for on the training rows."""
     risk = problem.risk
     if not isinstance(risk, MeasureRisk):
         return result.intercept
-    scores = problem.design.scores(result.w[result.support], result.support)
     is_free = risk.is_tight and problem.constant > 0
     return -risk.threshold(scores, -result.intercept, is_free=is_free)

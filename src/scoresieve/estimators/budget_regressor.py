@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from scoresieve._arrays import FloatArray
+from scoresieve._arrays import FloatArray, IntArray
 from scoresieve.certificate import Certificate, certify
 from scoresieve.estimators.budget_model import (
     X_OPTIONS,
@@ -19,12 +19,15 @@ from scoresieve.estimators.budget_model import (
     solve_reported,
     warm_start,
 )
-from scoresieve.estimators.decision import linear_scores
+from scoresieve.estimators.decision import linear_scores, training_score
 from scoresieve.estimators.messages import warn_about, warn_of_scales
 from scoresieve.estimators.persistence.fields import FIELDS_OF_ONE_PROBLEM
 from scoresieve.estimators.persistence.saving import PersistenceMixin
 from scoresieve.estimators.progress import CallbackMixin, FitTasks, with_callbacks
 from scoresieve.estimators.selector import SparseSelectorMixin
+from scoresieve.estimators.summary.mixin import SummaryMixin
+from scoresieve.estimators.summary.models import regressor_facts
+from scoresieve.estimators.summary.parts import Fact
 from scoresieve.estimators.whole_fit import whole_fit
 from scoresieve.losses import Loss
 from scoresieve.risks import LossRisk
@@ -35,14 +38,19 @@ from scoresieve.solvers.result import SolveResult
 
 @dataclass(eq=False, repr=False)
 class BudgetRegressor(
-    CallbackMixin, PersistenceMixin, RegressorMixin, SparseSelectorMixin, BaseEstimator
+    SummaryMixin,
+    CallbackMixin,
+    PersistenceMixin,
+    RegressorMixin,
+    SparseSelectorMixin,
+    BaseEstimator,
 ):
     """``min_w 1/2 ||w||_B^2 + C sum_i c_i l(<w, x_i> + b - y_i)``: few features for real targets.
 
     Every fit comes with a certified distance to the optimum.
 
-    Conventions
-    -----------
+    **Conventions**
+
     * C has the scale of scikit-learn: without intercept and with a budget of all features the
       problem is that of ``Ridge(alpha=1 / C)`` (``"squared"``) or ``LinearSVR``
       (``"epsilon_insensitive"``).
@@ -76,8 +84,10 @@ max_iter, max_time, verbose
     Attributes
     ----------
     coef_ : ndarray of shape (n_features,)
-    intercept_, primal_, dual_, gap_, l0_gap_ : float
-    support_, n_features_selected_, budget_, n_iter_, status_, history_
+    intercept_, primal_, dual_, gap_, l0_gap_, refit_gap_ : float
+    training_score_ : float
+        R^2 on the rows that the model was fitted on.
+    support_, n_features_selected_, budget_, n_iter_, status_, history_, n_samples_fit_
         As in :class:`MeasureSVC`, of the one problem that there is.
     loss_ : Loss
 
@@ -163,6 +173,7 @@ max_iter, max_time, verbose
         )
         warn_about(problem, result, "regression", self.tol)
         self._store(offset, problem, result)
+        self.n_samples_fit_ = X.shape[0]
         tasks.end()
         return self
 
@@ -174,6 +185,9 @@ max_iter, max_time, verbose
         self.support_ = np.union1d(result.support, problem.always_features)
         self.primal_, self.dual_ = result.primal, result.dual
         self.gap_, self.l0_gap_ = result.gap, result.l0_gap
+        self.refit_gap_ = result.refit_gap
+        scores = problem.design.scores(result.w[result.support], result.support)
+        self.training_score_ = training_score(problem.risk, scores + result.intercept)
         self.n_iter_, self.status_, self.history_ = result.n_iter, result.status, result.history
         self.__dict__.update(self._derived())
 
@@ -190,6 +204,16 @@ max_iter, max_time, verbose
         """
         X = self._validated(X)
         return linear_scores(X, self.coef_[np.newaxis]).ravel() + self.intercept_
+
+    def _problems(self) -> list[tuple[str, Any]]:
+        return [("regression", None)]
+
+    def _weights_of(self, problem: int) -> tuple[IntArray, FloatArray]:
+        return self.support_, self.coef_[self.support_]
+
+    def _facts(self, problem: int) -> list[Fact]:
+        """What is known of the model."""
+        return regressor_facts(self)
 
     def _validated(self, X: Any) -> Any:
         """X for a fitted model."""

@@ -1,21 +1,41 @@
-"""Decisions of linear models, and the score of a measure."""
+"""Decisions of linear models, and their scores."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
+from sklearn.metrics import accuracy_score, r2_score
 from sklearn.utils.extmath import safe_sparse_dot
 
 from scoresieve._arrays import FloatArray
 from scoresieve.estimators.targets import Targets
 from scoresieve.measures import Accuracy, Measure
+from scoresieve.risks import Risk
 from scoresieve.solvers.row_weights import apply_weights
 
 
 def linear_scores(X: Any, coef: Any) -> FloatArray:
     """``X coef^T`` of shape (n_samples, n_problems), for X and coef dense or sparse."""
     return np.asarray(safe_sparse_dot(X, coef.T, dense_output=True), dtype=np.float64)
+
+
+def training_score(risk: Risk, scores: FloatArray) -> float:
+    """The measure of the rows that a risk is bound to; of a loss the accuracy, or R^2.
+
+    Parameters
+    ----------
+    scores : ndarray of shape (n_samples,)
+        Those above 0 are alarms; predictions for a regression.
+    """
+    y, weights = risk.y, risk.weights
+    if isinstance(risk.kind, Measure):
+        return float(
+            (risk.kind if weights is None else risk.kind.weighted(weights)).score(y, scores)
+        )
+    if risk.kind.task == "regression":
+        return float(r2_score(y, scores, sample_weight=weights))
+    return float(accuracy_score(y > 0, scores > 0, sample_weight=weights))
 
 
 def measure_score(

@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted, v
 from scoresieve._arrays import Array, FloatArray, IntArray
 from scoresieve.certificate import Certificate, certify
 from scoresieve.estimators.decision import linear_scores, measure_score
+from scoresieve.estimators.summary.mixin import SummaryMixin
 from scoresieve.estimators.targets import LabelTagsMixin, Targets
 from scoresieve.losses import Loss
 from scoresieve.measures import Measure
@@ -21,7 +22,7 @@ from scoresieve.risks import DualPoint
 from scoresieve.solvers.problem import ProblemArguments, measure_or_loss
 
 
-class LinearModelMixin(LabelTagsMixin):
+class LinearModelMixin(SummaryMixin, LabelTagsMixin):
     """``decision_function(X) = X coef_^T + intercept_``.
 
     Conventions

@@ -31,8 +31,8 @@ class MeasureSVC(
     measure, and ``||.||_B`` the budget norm, which
     lets about B features in. Every fit comes with a certified distance to the optimum.
 
-    Conventions
-    -----------
+    **Conventions**
+
     * C has the scale of ``LinearSVC``: with ``measure="accuracy"`` and a budget of all features the
       problem is that of ``LinearSVC(loss="hinge")`` with the same C.
     * More than two classes, or an indicator matrix, make one problem for each class against the
@@ -123,6 +123,14 @@ class MeasureSVC(
     l0_gap_ : ndarray of shape (n_problems,)
         With ``n_features_to_select`` the same gap, to the best possible model with k features; NaN
         without.
+    refit_gap_ : ndarray of shape (n_problems,)
+        With ``n_features_to_select``: how much lower other weights of the same features could be,
+        as a share of ``primal_``, at most; NaN without.
+    training_score_ : ndarray of shape (n_problems,)
+        The measure of each class against the rest, on the rows that the model was fitted on.
+    n_samples_fit_ : int
+    n_positives_ : ndarray of int of shape (n_problems,)
+        Rows that the model was fitted on, and those of each class among them.
     n_iter_ : ndarray of int of shape (n_problems,)
     price_ : ndarray of shape (n_problems,)
         The price of a false alarm that was used.

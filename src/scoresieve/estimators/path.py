@@ -13,10 +13,13 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_array, check_consistent_length, column_or_1d
 
 from scoresieve._arrays import FloatArray, IntArray
-from scoresieve._checks import check_positive
+from scoresieve._checks import check_count, check_positive
 from scoresieve._user_warnings import warn_user
 from scoresieve.estimators.budget_model import column_numbers, default_C, group_numbers
 from scoresieve.estimators.budget_regressor import centred
+from scoresieve.estimators.summary.certificates import relaxed_fact
+from scoresieve.estimators.summary.mixin import check_feature_names, named_weights, plain
+from scoresieve.estimators.summary.parts import MAX_FEATURES, Part, Summary
 from scoresieve.estimators.targets import LARGER, Targets, read_targets
 from scoresieve.losses import Loss, get_loss
 from scoresieve.measures import Measure
@@ -26,6 +29,8 @@ from scoresieve.solvers.problem import make_problem
 from scoresieve.solvers.result import SolveResult
 from scoresieve.solvers.solve import default_tol
 
+#: What budgets count.
+UNITS = "features, or groups of them"
 #: The C of a path for a loss unless the user says otherwise: that of BudgetClassifier.
 LOSS_C = 1.0
 
@@ -68,6 +73,34 @@ class BudgetPath:
     status: tuple[Status, ...]
     results: tuple[SolveResult, ...]
     pos_label: Any
+
+    def summary(
+        self, feature_names: ArrayLike | None = None, *, max_features: int = MAX_FEATURES
+    ) -> Summary:
+        """The features of each budget with their weights, and what is proved of them, in words.
+
+        Parameters
+        ----------
+        feature_names : array-like of shape (n_features,), optional
+            Names of the columns; their numbers by default.
+        max_features : int, default=50
+            How many features of each budget the text and the table list.
+        """
+        check_count(max_features, "max_features")
+        names = check_feature_names(feature_names, self.coefs.shape[1])
+        about = "regression" if self.pos_label is None else f"class {plain(self.pos_label)!r}"
+        parts = [
+            Part(
+                f"budget {budget}",
+                int(budget),
+                named_weights(names[result.support], result.w[result.support]),
+                names.size,
+                "features",
+                (relaxed_fact(int(budget), UNITS, result.gap, result.status),),
+            )
+            for budget, result in zip(self.budgets, self.results, strict=True)
+        ]
+        return Summary(f"BudgetPath, {about}", tuple(parts), max_features)
 
     def decision_function(self, X: Any) -> FloatArray:
         """``X @ coefs.T + intercepts``, of shape (n_samples, n_budgets)."""

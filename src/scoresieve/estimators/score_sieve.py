@@ -34,10 +34,12 @@ from scoresieve.estimators.sieve.calibration import probabilities
 from scoresieve.estimators.sieve.cross_fitting import Plan
 from scoresieve.estimators.sieve.plans import factor_of_C, make_plan, start_clock
 from scoresieve.estimators.sieve.sieving import Sieved, Sieving
+from scoresieve.estimators.sieve.smaller import SmallerModels, smaller_models
 from scoresieve.estimators.sieve.splits import LabelledData, make_parts
-from scoresieve.estimators.sieve.summary import choice_in_words
 from scoresieve.estimators.sieve.views import AsGiven
-from scoresieve.estimators.targets import Targets, read_targets
+from scoresieve.estimators.summary.models import sieve_facts
+from scoresieve.estimators.summary.parts import Fact
+from scoresieve.estimators.targets import read_targets
 from scoresieve.estimators.whole_fit import whole_fit
 from scoresieve.measures import Measure, get_measure
 from scoresieve.regularizers.units import Units
@@ -60,8 +62,8 @@ class ScoreSieve(
     seen it, and the measure of these scores, at the threshold that is best for them, decides. What
     won is fitted on all rows, with that threshold.
 
-    Conventions
-    -----------
+    **Conventions**
+
     * Candidates: the squared hinge under the limit of k features, at each of ``Cs``, and the
       measure's own bound (see :class:`MeasureSVC`). Final models: the one that chose the columns,
       and logistic regressions on them with C of 10 and 100. Of those within a quarter of a standard
@@ -109,6 +111,12 @@ class ScoreSieve(
         (``mean_test_score``), its standard error, and what it is of; one table for each class.
     best_params_, best_score_ : dict and float, or lists of them
         The chosen row of the table.
+    smaller_models_ : list of SmallerModels
+        For each class the models that the chosen setting makes of fewer features; those for bags
+        have none.
+    n_samples_fit_ : int
+    n_positives_ : ndarray of int of shape (n_problems,)
+        Rows that the model was fitted on, and those of each class among them.
     thresholds_ : ndarray of shape (1,) or (n_classes,)
         The probability from which on each class raises an alarm.
     n_features_in_, feature_names_in_
@@ -144,7 +152,8 @@ class ScoreSieve(
 
     _fields: ClassVar = fields_of(
         *("n_features_in_", "feature_names_in_", "_targets", "measure_", "support_", "supports_"),
-        *("coef_", "intercept_", "_odds", "_tables", "_rows"),
+        *("coef_", "intercept_", "_odds", "_tables", "_rows", "n_samples_fit_", "n_positives_"),
+        *("smaller_models_",),
     )
     certify = available_if(lambda self: hasattr(self, "_arguments"))(LinearModelMixin.certify)
 
@@ -173,7 +182,7 @@ class ScoreSieve(
         names = getattr(self, "feature_names_in_", None)
         warn_of_scales(data.X, names, plan.columns["excluded_features"])
         tasks = FitTasks(self, sieving.titles, data.X, y, {"sample_weight": sample_weight})
-        self._store(data.targets, measure, sieving.run(tasks.reporters, self.n_jobs))
+        self._store(data, measure, sieving.run(tasks.reporters, self.n_jobs))
         tasks.end()
         return self
 
@@ -198,21 +207,22 @@ class ScoreSieve(
         sizes = read_sizes(self.n_features_to_select, "n_features_to_select", units.n_units)
         return make_plan(self, sizes, limits, columns, factor_of_C(X))
 
-    def _store(self, targets: Targets, measure: Measure, sieved: Sieved) -> None:
+    def _store(self, data: LabelledData, measure: Measure, sieved: Sieved) -> None:
         """Set the fitted attributes."""
-        models = sieved.models
+        models, targets = sieved.models, data.targets
         self._targets, self.measure_ = targets, measure
-        sign, slopes = targets.sign, np.array([model.sigmoid.slope for model in models])
-        self.coef_ = sign * slopes[:, np.newaxis] * np.array([model.w for model in models])
-        above = np.array([model.intercept - model.threshold for model in models])
-        self.intercept_ = sign * slopes * above
-        self._odds = np.array([model.sigmoid.log_odds(model.threshold) for model in models])
+        self.n_samples_fit_, self.n_positives_ = data.y.shape[0], targets.n_positives(data.y)
+        decisions = [model.decision() for model in models]
+        self.coef_ = targets.sign * np.array([w for w, _ in decisions])
+        self.intercept_ = targets.sign * np.array([intercept for _, intercept in decisions])
+        self._odds = np.array([model.odds for model in models])
         if targets.kind == "multiclass":
             # One of them is taken: the most probable, wherever its own threshold lies.
             self.intercept_ = self.intercept_ + self._odds
         self.supports_ = [model.columns for model in models]
         self.support_ = reduce(COMBINE[self.multi_class_support], self.supports_)
         self._tables, self._rows = sieved.tables, np.array([model.row for model in models])
+        self.smaller_models_: list[SmallerModels] | None = list(map(smaller_models, sieved.paths))
         self.__dict__.update(self._derived())
 
     def _derived(self) -> dict[str, Any]:
@@ -245,40 +255,6 @@ class ScoreSieve(
         check_is_fitted(self, "coef_")
         return probabilities(self._targets, self.decision_function(X), self._odds)
 
-    def summary(self, feature_names: ArrayLike | None = None) -> str:
-        """What was chosen, in words: features and their weights, the score and where it is from.
-
-        Parameters
-        ----------
-        feature_names : array-like of shape (n_features,), optional
-            Names of the columns; by default those of the data frame that the model was fitted on,
-            or their numbers.
-        """
-        check_is_fitted(self, "coef_")
-        names = self._names(feature_names)
-        paragraphs = [self._class_summary(problem, names) for problem in range(len(self._tables))]
-        return "\n\n".join(paragraphs)
-
-    def _names(self, feature_names: ArrayLike | None) -> Any:
-        if feature_names is None:
-            return getattr(self, "feature_names_in_", np.arange(self.n_features_in_))
-        names = np.asarray(feature_names)
-        if names.shape != (self.n_features_in_,):
-            raise ValueError(
-                f"feature_names has shape {names.shape}, but the model was fitted on "
-                f"{self.n_features_in_} columns; give one name for each."
-            )
-        return names
-
-    def _class_summary(self, problem: int, names: Any) -> str:
-        """The paragraph of one class."""
-        support, w = self.supports_[problem], self._coefficients()[problem]
-        order = support[np.argsort(-np.abs(w[support]), kind="stable")]
-        choice = choice_in_words(
-            *(self.measure_, self._tables[problem], self._rows[problem], self._odds[problem]),
-            columns="columns",
-            rows="rows",
-        )
-        title = f"class {self._targets.name(problem)}: {support.size} of {self.n_features_in_}"
-        weights = [f"{w[j]:+10.4g}  {names[j]}" for j in order]
-        return "\n".join([f"{title} features", *choice, *weights])
+    def _facts(self, problem: int, owner: Any = None) -> list[Fact]:
+        """What is known of the choice for one class, in the words of the owner."""
+        return sieve_facts(self, problem, owner or self)

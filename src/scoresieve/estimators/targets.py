@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from sklearn.utils import column_or_1d
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 
-from scoresieve._arrays import Array, FloatArray
+from scoresieve._arrays import Array, FloatArray, IntArray
 from scoresieve._user_warnings import warn_user
 
 #: The positive class is the larger label, whatever it is.
@@ -69,6 +69,10 @@ class Targets:
                 label = self.classes[self.positive if self.kind == "binary" else problem]
                 positive = np.asarray(y == label)
             yield np.where(positive, 1.0, -1.0)
+
+    def n_positives(self, y: Any) -> IntArray:
+        """How many rows each problem has of its class."""
+        return np.array([np.count_nonzero(each > 0) for each in self.labels(y)])
 
     def predict(self, decision: FloatArray) -> Array:
         """The labels that decisions of shape (n_samples,) or (n_samples, n_classes) speak for."""

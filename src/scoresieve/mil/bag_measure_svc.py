@@ -26,8 +26,8 @@ class BagMeasureSVC(BagModelMixin, ClassifierMixin, BaseEstimator):
     :class:`~scoresieve.MeasureSVC` selects the instances for the measure that you report: the
     paper's Algorithm 3, with any measure, a hard budget, and a certificate.
 
-    Conventions
-    -----------
+    **Conventions**
+
     * Bags are a list of 2-D arrays (dense or CSR), or :class:`~scoresieve.mil.Bags`.
     * ``predict`` and ``decision_function`` touch the selected instances only.
     * Classes, indicator matrices, C, budgets and thresholds are as in ``MeasureSVC``.

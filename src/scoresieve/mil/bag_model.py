@@ -11,13 +11,14 @@ from numpy.typing import ArrayLike
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from scoresieve._arrays import FloatArray, IntArray
+from scoresieve._arrays import Array, FloatArray, IntArray
 from scoresieve._checks import check_weights
 from scoresieve.certificate import Certificate
 from scoresieve.estimators.linear_model import LinearModelMixin
 from scoresieve.estimators.persistence.fields import fields_of
 from scoresieve.estimators.persistence.kinds import weights as weights_of
 from scoresieve.estimators.persistence.saving import PersistenceMixin
+from scoresieve.estimators.summary.parts import Fact
 from scoresieve.mil.bag_checks import check_length
 from scoresieve.mil.bags import Bags, as_bags
 from scoresieve.mil.embedding import MILESEmbedding
@@ -62,6 +63,7 @@ class BagModelMixin(LinearModelMixin, PersistenceMixin):
     fitted attributes of ``model_`` that mean the same for bags.
     """
 
+    _nouns = ("instances", "bags")
     _fields = fields_of("embedding_", "model_", "_origins")
     _fields |= {"coef_": weights_of("problems", "selected")}
     _selected: Any
@@ -150,6 +152,27 @@ class BagModelMixin(LinearModelMixin, PersistenceMixin):
         model.supports_ = [np.searchsorted(kept, support) for support in model.supports_]
         model.support_ = np.searchsorted(kept, model.support_)
         return lean
+
+    def _facts(self, problem: int) -> list[Fact]:
+        """Those of the model on the embedding, where columns are instances and rows are bags."""
+        return self.model_._facts(problem, owner=self)
+
+    def _weights_of(self, problem: int) -> tuple[IntArray, FloatArray]:
+        """Places among the selected instances, and weights."""
+        w = self._coefficients()[problem]
+        return np.flatnonzero(w), w[w != 0.0]
+
+    def _column_names(self, feature_names: ArrayLike | None) -> Array:
+        if feature_names is not None:
+            raise ValueError(
+                f"feature_names has {np.size(feature_names)} entries, but instances are selected "
+                "here, which are named by their training bag and place; leave it at None."
+            )
+        names = [f"bag {bag}, instance {position}" for bag, position in self._origins]
+        return np.array(names, dtype=object)
+
+    def _n_columns(self) -> int | None:
+        return None
 
     def _validated(self, X: Any) -> FloatArray:
         """The similarity of each bag to the selected instances."""

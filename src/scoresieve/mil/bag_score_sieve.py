@@ -22,7 +22,6 @@ from scoresieve.estimators.sieve.calibration import probabilities
 from scoresieve.estimators.sieve.plans import make_plan, start_clock
 from scoresieve.estimators.sieve.sieving import Sieved, Sieving
 from scoresieve.estimators.sieve.splits import LabelledData, Parts, make_parts
-from scoresieve.estimators.sieve.summary import choice_in_words
 from scoresieve.estimators.targets import read_targets
 from scoresieve.estimators.whole_fit import whole_fit
 from scoresieve.measures import Measure, get_measure
@@ -44,8 +43,8 @@ class BagScoreSieve(BagModelMixin, CallbackMixin, ClassifierMixin, BaseEstimator
     :class:`~scoresieve.ScoreSieve` chooses instances, their number and the model of them by the
     measure that you report, on bags that no model has seen.
 
-    Conventions
-    -----------
+    **Conventions**
+
     * Bags are a list of 2-D arrays (dense or CSR), or :class:`~scoresieve.mil.Bags`.
     * Without one part of the bags the embedding is made anew from the others: no instance of a
       held-out bag is a prototype, and the median distance is theirs.
@@ -147,7 +146,8 @@ class BagScoreSieve(BagModelMixin, CallbackMixin, ClassifierMixin, BaseEstimator
         embedding = views[sieved.view].fitted()
         model = ScoreSieve(**{name: getattr(self, name) for name in self._shared_names()})
         model.n_features_in_ = embedding.prototypes_.shape[0]
-        model._store(data.targets, measure, with_instances(sieved))
+        model._store(data, measure, with_instances(sieved))
+        model.smaller_models_ = None
         numbers, _ = counted_bags(data.X, data.weights)
         self._take_over(embedding, model, parts.data.X, numbers)
         tasks.end()
@@ -184,32 +184,6 @@ class BagScoreSieve(BagModelMixin, CallbackMixin, ClassifierMixin, BaseEstimator
         """The probability of each class; see :meth:`scoresieve.ScoreSieve.predict_proba`."""
         check_is_fitted(self, "coef_")
         return probabilities(self._targets, self.decision_function(bags), self.model_._odds)
-
-    def summary(self) -> str:
-        """What was chosen, in words: instances and their weights, the score and where it is from.
-
-        Instances are named by their training bag and their place in it.
-        """
-        check_is_fitted(self, "coef_")
-        return "\n\n".join(map(self._class_summary, range(len(self.model_._tables))))
-
-    def _class_summary(self, problem: int) -> str:
-        """The paragraph of one class."""
-        model, w = self.model_, self._coefficients()[problem]
-        table, row = model._tables[problem], model._rows[problem]
-        order = np.argsort(-np.abs(w), kind="stable")[: np.count_nonzero(w)]
-        number = "1 instance" if order.size == 1 else f"{order.size} instances"
-        title = f"class {self._targets.name(problem)}: {number}"
-        sigma = table["params"][row].get("sigma")
-        choice = choice_in_words(
-            *(self.measure_, table, row, model._odds[problem]), columns="instances", rows="bags"
-        )
-        weights = [
-            f"{w[place]:+10.4g}  bag {bag}, instance {position}"
-            for place, (bag, position) in zip(order, self._origins[order], strict=True)
-        ]
-        width = [] if sigma is None else [f"width of the similarity: sigma={sigma}"]
-        return "\n".join([title, *choice, *width, *weights])
 
 
 def with_instances(sieved: Sieved) -> Sieved:

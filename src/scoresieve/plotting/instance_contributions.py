@@ -9,10 +9,15 @@ import numpy as np
 
 from scoresieve._arrays import FloatArray
 from scoresieve._checks import check_count
-
-#: Colours of bars for and against the class, distinct for colour-blind readers.
-FOR, AGAINST, OTHERS = "#0072b2", "#d55e00", "#8c8c8c"
-INCHES_PER_BAR, INCHES_BESIDE, INCHES_WIDE = 0.32, 1.5, 6.4
+from scoresieve.plotting.canvas import (
+    AGAINST,
+    FOR,
+    OTHERS,
+    fewer_spines,
+    fitted_name,
+    height_of_bars,
+    new_axes,
+)
 
 
 class InstanceContributionsDisplay:
@@ -141,21 +146,16 @@ class InstanceContributionsDisplay:
         ``max_bars`` and ``ax`` are as for :meth:`from_estimator`.
         """
         drawn = self.bars(max_bars)
-        if ax is None:
-            import matplotlib.pyplot as plt
-
-            height = INCHES_PER_BAR * len(drawn) + INCHES_BESIDE
-            _, ax = plt.subplots(figsize=(INCHES_WIDE, height), layout="constrained")
+        ax = new_axes(ax, height_of_bars(len(drawn)))
         names, lengths, colours = zip(*drawn, strict=True)
         places = np.arange(len(drawn))
         self.bars_ = ax.barh(places, lengths, color=colours, height=0.7)
         ax.bar_label(self.bars_, fmt="%+.2f", padding=3, fontsize=9)
-        ax.set_yticks(places, names)
+        ax.set_yticks(places, [fitted_name(name) for name in names])
         ax.invert_yaxis()
         ax.axvline(0.0, color="black", linewidth=0.8)
         ax.margins(x=0.15)
-        for side in ("top", "right", "left"):
-            ax.spines[side].set_visible(False)
+        fewer_spines(ax, "top", "right", "left")
         ax.tick_params(axis="y", length=0)
         ax.set_xlabel("contribution to the decision")
         about = "" if self.label is None else f" for class {self.label}"

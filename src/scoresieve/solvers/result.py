@@ -35,6 +35,9 @@ class SolveResult:
         Rounds.
     dual_point : DualPoint
         Proves ``dual``; :func:`scoresieve.certify` recomputes the bounds from it.
+    refit_gap : float
+        With a hard budget: by how much other weights of the same features could lower ``primal``,
+        as a share of it, at most; NaN without one.
     price : float
         Of a false alarm in the risk of a measure; NaN for a loss.
     timings : dict of str to float
@@ -57,6 +60,7 @@ class SolveResult:
     history: list[Progress]
     dual_point: DualPoint
     l0_gap: float = nan
+    refit_gap: float = nan
     price: float = nan
     timings: dict[str, float] = field(default_factory=dict)
     n_fallbacks: int = 0

@@ -165,6 +165,19 @@ def test_the_same_bits_and_bytes(trained, estimator, labels, path, same, reloade
     same(type(model).load(path), found)
 
 
+def test_the_same_words_and_the_same_page(trained, estimator, labels, path, reloaded, tmp_path):
+    model, X, y = trained(estimator, labels)
+    if not hasattr(model, "coef_"):
+        assert not hasattr(model, "summary")  # an embedding selects nothing
+        return
+    found = reloaded(model, path, with_certificate=False)
+    assert found.summary() == model.summary()
+    assert len(model.summary().parts) == np.size(model.intercept_)
+    for number, each in enumerate((model, found)):
+        each.report(tmp_path / f"{number}.html", X, y)
+    assert (tmp_path / "0.html").read_bytes() == (tmp_path / "1.html").read_bytes()
+
+
 def test_the_same_model_with_its_certificate(trained, estimator, labels, path, same, reloaded):
     model, X, y = trained(estimator, labels)
     found = reloaded(model, path)
@@ -294,6 +307,10 @@ def test_a_file_may_name_classes_that_nobody_imported(trained, path):
         (ON_ROWS[1], "fitted._tables.0.params.0.C", [1.0], "neither a number nor text"),
         (ON_ROWS[1], "fitted._tables.0.params", [{"C": 1.0}], "about 1 points; there must be 6"),
         (ON_ROWS[1], "fitted._tables.0.extra", 1, "extra must be ndarray"),
+        (ON_ROWS[1], "fitted._tables.0.params.0.n_features_to_select", "2", "one number of col"),
+        (ON_ROWS[1], "fitted._tables.0.params.0.n_features_to_select", ..., "one number of col"),
+        (ON_ROWS[1], "fitted.smaller_models_.0.coefs.shape", [1, 11], "coefs.shape must be"),
+        (ON_ROWS[0], "fitted.n_samples_fit_", 0, "n_samples_fit_ must be a number from 1"),
         (ON_ROWS[2], "fitted._arguments.loss.delta", "1", "loss.delta must be float"),
         (ON_ROWS[2], "fitted._arguments.loss.loss", "hinge", "surplus entries: delta"),
         (ON_ROWS[3], "parameters.loss", {"loss": "os.system"}, "unknown loss"),
@@ -332,6 +349,8 @@ def test_wrong_descriptions(trained, path, files, estimator, place, value, messa
         (ON_ROWS[1], "_rows", np.array([14]), "_rows holds a number that is no row"),
         (ON_ROWS[1], "_rows", np.array([-1]), "_rows holds a number that is no row"),
         (ON_ROWS[1], "_odds", np.array([np.nan]), "_odds holds NaN"),
+        (ON_ROWS[1], "smaller_models_.0.rows", np.array([99]), "rows holds a number that is no"),
+        (ON_ROWS[1], "smaller_models_.0.odds", np.zeros(9), "odds has the shape"),
         (ON_ROWS[3], "coef_.data", np.zeros(2), "data has the shape"),
         (ON_ROWS[3], "_dual_point.slopes", np.full(50, np.nan), "slopes holds NaN"),
         (ON_ROWS[4], "stopped_by_", np.zeros(1), "stopped_by_ has the dtype"),

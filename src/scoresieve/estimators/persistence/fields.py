@@ -15,6 +15,7 @@ from scoresieve.estimators.persistence.kinds import Field, array, columns, each,
 from scoresieve.estimators.persistence.named import check_named, plain_named, to_named
 from scoresieve.estimators.persistence.packing import DTYPE
 from scoresieve.estimators.persistence.record import Record
+from scoresieve.estimators.sieve.smaller import SmallerModels
 from scoresieve.estimators.targets import Targets
 from scoresieve.losses import Loss
 from scoresieve.risks import CutWeights, Slopes
@@ -138,6 +139,10 @@ def _check_results(record: Record, key: Any) -> dict[str, Any]:
     found |= {name: entry.array(name, "ifO", ("points",)) for name in entry.names()}
     if not all(type(point) is dict and {*_POINT_HAS} <= {*point} for point in points):
         entry.refuse("params", f"must be points of a grid, each with {', '.join(_POINT_HAS)}.")
+    if not all(
+        [type(point[k]) is int for k in point if k.startswith("n_")] == [True] for point in points
+    ):
+        entry.refuse("params", "must be points with one number of columns each.")
     parts = [*(point.values() for point in points), *(found[k] for k in found if k != "params")]
     if not all(isinstance(cell, str | numbers.Real) for part in parts for cell in part):
         record.refuse(key, "holds what is neither a number nor text.")
@@ -152,12 +157,30 @@ def _check_rows(record: Record, key: Any) -> Array:
     return found
 
 
+def _check_smaller(record: Record, key: Any) -> dict[str, Any]:
+    """As many weights, intercepts and thresholds as there are rows of the table."""
+    entry, n = record.record(key), f"models of {record.name}.{key}"
+    plain: dict[str, Any] = {"rows": entry.array("rows", np.int64, (n,))}
+    if np.any(plain["rows"] < 0) or np.any(plain["rows"] >= record.known.sizes["points"]):
+        entry.refuse("rows", "holds a number that is no row of the tables.")
+    for name in ("intercepts", "odds"):
+        plain[name] = entry.array(name, np.float64, (n,), finite=True)
+    plain["coefs"] = rows.check_matrix(entry, "coefs", "f", (n, "features"))
+    entry.end()
+    return plain
+
+
 _REAL = Field(lambda record, key: record.take(key, float))
 _REALS, _FINITE = array(np.float64, "problems"), array(np.float64, "problems", finite=True)
 _WHOLE = array(np.int64, "problems")
 _WEIGHTS = kinds.weights("problems", "features")
 # A proof, too: its size follows the rounds, and predictions need it as little.
 _HISTORY = replace(kinds.table(Progress), nullable=True, is_proof=True)
+_SMALLER = Field(
+    _check_smaller,
+    plain=lambda models: {**vars(models), "coefs": rows.plain_sparse(models.coefs)},
+    value=lambda plain: SmallerModels(**{**plain, "coefs": rows.to_matrix(plain["coefs"])}),
+)
 _STATUS = Field(
     lambda record, key: record.choice(key, [status.name for status in Status]),
     plain=lambda status: status.name,
@@ -192,8 +215,10 @@ FIELDS: dict[str, Field] = {
     "supports_": each(columns()),
     "coef_": _WEIGHTS,
     **dict.fromkeys(("intercept_", "_biases", "C_", "price_"), _FINITE),
-    **dict.fromkeys(("primal_", "dual_", "gap_", "l0_gap_"), _REALS),
-    **dict.fromkeys(("n_iter_", "n_steps_"), _WHOLE),
+    **dict.fromkeys(("primal_", "dual_", "gap_", "l0_gap_", "refit_gap_"), _REALS),
+    "training_score_": _REALS,
+    "n_samples_fit_": number(int, 1),
+    **dict.fromkeys(("n_iter_", "n_steps_", "n_positives_"), _WHOLE),
     "status_": each(_STATUS),
     "stopped_by_": array("U", "problems"),
     "history_": each(_HISTORY),
@@ -214,6 +239,7 @@ FIELDS: dict[str, Field] = {
     "_tables": each(Field(_check_results)),
     "_rows": Field(_check_rows),
     "_odds": _FINITE,
+    "smaller_models_": replace(each(_SMALLER), nullable=True),
     # Of bags: prototypes are the features of the model on the embedding.
     "n_columns_in_": kinds.count("columns"),
     "prototypes_": Field(
@@ -233,7 +259,9 @@ FIELDS_OF_ONE_PROBLEM: dict[str, Field] = {
     **{k: FIELDS[k] for k in ("n_features_in_", "feature_names_in_", "_arguments", "support_")},
     "coef_": kinds.weights("features"),
     **dict.fromkeys(("intercept_", "_offset"), number(float, -sys.float_info.max)),
-    **dict.fromkeys(("primal_", "dual_", "gap_", "l0_gap_"), _REAL),
+    **dict.fromkeys(("primal_", "dual_", "gap_", "l0_gap_", "refit_gap_"), _REAL),
+    "training_score_": _REAL,
+    "n_samples_fit_": FIELDS["n_samples_fit_"],
     "n_iter_": number(int, 0),
     "status_": _STATUS,
     "history_": _HISTORY,

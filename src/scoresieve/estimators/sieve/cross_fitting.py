@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from scoresieve._arrays import FloatArray, IntArray
 from scoresieve.estimators.sieve.final_models import FinalModel, fit_finals
-from scoresieve.estimators.sieve.selections import Selected, Selection
+from scoresieve.estimators.sieve.selections import Selection
 from scoresieve.solvers.limits import Limits, one_blas_thread
 
 
@@ -33,6 +33,14 @@ class Plan:
     def shape(self) -> tuple[int, int, int]:
         """Selections, numbers of features, final models."""
         return len(self.selections), len(self.ks), len(self.finals)
+
+
+class Fitted(NamedTuple):
+    """A model of all rows: ``scores = X[:, columns] @ w + intercept``."""
+
+    columns: IntArray
+    w: FloatArray
+    intercept: float
 
 
 def fold_scores(
@@ -60,7 +68,7 @@ def fold_scores(
     return out
 
 
-def final_fit(
+def final_fits(
     plan: Plan,
     X: Any,
     y: FloatArray,
@@ -68,11 +76,14 @@ def final_fit(
     selection: Selection,
     k: int,
     final: FinalModel,
-) -> tuple[Selected, FloatArray, float]:
-    """The chosen model of all rows: the selection for k, from those for smaller numbers."""
+) -> list[Fitted]:
+    """The models of all rows for each number up to k, each from the one before."""
     ks = [each for each in plan.ks if each <= k]
+    found = []
     with one_blas_thread():
         path = selection.path(X, y, ks, plan.limits, sample_weight=weights, **plan.columns)
-        selected = path[-1]
-        [(w, intercept)] = fit_finals([final], X[:, selected.columns], y, weights, selected)
-    return selected, w, intercept
+        for selected in path:
+            part = X[:, selected.columns]
+            [(w, intercept)] = fit_finals([final], part, y, weights, selected)
+            found.append(Fitted(selected.columns, w, intercept))
+    return found

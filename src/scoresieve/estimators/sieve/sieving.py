@@ -26,7 +26,7 @@ from scoresieve.estimators.sieve.choice import (
     one_standard_error,
     tabulate,
 )
-from scoresieve.estimators.sieve.cross_fitting import Plan, final_fit, fold_scores
+from scoresieve.estimators.sieve.cross_fitting import Plan, final_fits, fold_scores
 from scoresieve.estimators.sieve.splits import Parts, Split
 from scoresieve.estimators.sieve.views import View, best_view, joined
 from scoresieve.measures import Measure
@@ -54,16 +54,31 @@ class Chosen(NamedTuple):
     sigmoid: Sigmoid
     row: int
 
+    @property
+    def odds(self) -> float:
+        """The log-odds of the threshold."""
+        return float(self.sigmoid.log_odds(self.threshold))
+
+    def decision(self) -> tuple[FloatArray, float]:
+        """Weights and intercept of the log-odds above those of the threshold."""
+        slope = self.sigmoid.slope
+        return slope * self.w, slope * (self.intercept - self.threshold)
+
 
 class Sieved(NamedTuple):
-    """The view of the models, and for each class its model and the table that it was chosen from.
+    """The view of the models, and for each class its models and the table they were chosen from.
 
     The table is ``cv_results_`` of all views, one after the other.
     """
 
     view: int
     tables: list[dict[str, Any]]
-    models: list[Chosen]
+    paths: list[list[Chosen]]
+
+    @property
+    def models(self) -> list[Chosen]:
+        """The chosen ones."""
+        return [path[-1] for path in self.paths]
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,14 +150,14 @@ class Sieving:
         judged = [list(map(Judge.judged, judges, of_view)) for of_view in scores]
         best = best_view(judged)
         X, first_row = self.views[best].of_all(), best * math.prod(self.plan.shape)
-        tables, models = [], []
+        tables, paths = [], []
         for problem, judge in enumerate(judges):
             of_class = [tabulate(self.plan, of_view[problem]) for of_view in judged]
             tables.append(joined(of_class, self.views))
-            model = self._chosen(X, judge, scores[best][problem], judged[best][problem])
-            models.append(model._replace(row=first_row + model.row))
-            reporter.say(self._said(problem, tables[-1], models[-1]))
-        return Sieved(best, tables, models)
+            path = self._chosen(X, judge, scores[best][problem], judged[best][problem])
+            paths.append([each._replace(row=first_row + each.row) for each in path])
+            reporter.say(self._said(problem, tables[-1], path[-1]))
+        return Sieved(best, tables, paths)
 
     def _pooled(self, found: list[FloatArray]) -> FloatArray:
         """One score for each row and setting, by the models that have not seen the row."""
@@ -151,26 +166,28 @@ class Sieving:
             scores[..., split.test] = part
         return scores
 
-    def _chosen(self, X: Any, judge: Judge, scores: FloatArray, judged: Judged) -> Chosen:
-        """The best setting, fitted on all rows."""
+    def _chosen(self, X: Any, judge: Judge, scores: FloatArray, judged: Judged) -> list[Chosen]:
+        """The best setting, fitted on all rows for each number of columns up to the chosen one."""
         plan, weights = self.plan, self.parts.data.weights
         settings = best_of_each_size(judged)
         tops = [judged.scores[s, k, f] for k, (s, f) in enumerate(settings)]
         errors = [judged.errors[s, k, f] for k, (s, f) in enumerate(settings)]
         size = one_standard_error(np.array(tops), np.array(errors))
         selection, final = settings[size]
-        unseen = scores[selection, size, final]
-        selected, w, intercept = final_fit(
+        fits = final_fits(
             *(plan, X, judge.y, weights),
             *(plan.selections[selection], plan.ks[size], plan.finals[final]),
         )
-        of_columns = np.zeros(X.shape[1])
-        of_columns[selected.columns] = w
         n_selections, _, n_finals = plan.shape
-        row = (size * n_selections + selection) * n_finals + final
-        sigmoid = fit_sigmoid(judge.y, unseen, weights)
-        threshold = judge.threshold(unseen)
-        return Chosen(of_columns, intercept, selected.columns, threshold, sigmoid, row)
+        found = []
+        for at_k, fit in enumerate(fits):
+            unseen, of_columns = scores[selection, at_k, final], np.zeros(X.shape[1])
+            of_columns[fit.columns] = fit.w
+            row = (at_k * n_selections + selection) * n_finals + final
+            sigmoid = fit_sigmoid(judge.y, unseen, weights)
+            about = judge.threshold(unseen), sigmoid, row
+            found.append(Chosen(of_columns, fit.intercept, fit.columns, *about))
+        return found
 
     def _said(self, problem: int, table: dict[str, Any], model: Chosen) -> str:
         """The line about a class for stderr."""

@@ -82,7 +82,8 @@ def solve_hard_budget(
     -----------
     * ``primal`` is the l2 objective J_k of the model, ``dual`` the bound D of the relaxed problem,
       which holds for every model with at most k units, and ``gap = l0_gap = (J_k - D) / J_k``.
-      :func:`scoresieve.certify` with budget k recomputes all three.
+      :func:`scoresieve.certify` with budget k recomputes all three. ``refit_gap`` is that of the
+      weights among the models of the same columns.
     * ``n_iter`` and ``history`` are those of the relaxed problem. ``status`` is CONVERGED when the
       last refit is within the tolerance, and the relaxed problem, too, or so near its optimum that
       the gap could shrink by a sixth at most.
@@ -262,10 +263,11 @@ def _reported(
         status = relaxed.status
         if status.reached_tolerance and best.gap > limits.tol:
             status = best.status
-        return finish(problem, relaxed.tracker, w, best.primal, status, relaxed=relaxed.w)
+        result = finish(problem, relaxed.tracker, w, best.primal, status, relaxed=relaxed.w)
+        return replace(result, refit_gap=best.gap)
     tracker = Tracker(replace(limits, find_smallest_C=False), best.point)
     tracker.primal, tracker.dual = best.primal, (1.0 - best.gap) * best.primal
     result = finish(problem, tracker, w, best.primal, best.status)
     # Nobody has asked whether models with more features are any better.
     status = Status.EMPTY_CHOICE if result.status is Status.ZERO_MODEL else result.status
-    return replace(result, status=status, n_iter=best.n_iter)
+    return replace(result, status=status, n_iter=best.n_iter, refit_gap=best.gap)

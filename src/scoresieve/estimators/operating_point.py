@@ -1,0 +1,143 @@
+"""``OperatingPoint``: the table of alarms of a fitted classifier on some rows, and its price.
+
+    a true, b false alarms, of P positives and N negatives:   recall a / P,  precision a / (a + b)
+    (a + rho t, b + t) for every t:   tables that are worth the same at the price rho of an alarm
+
+For F1 and its own price this line is that of equal F1.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from sklearn.metrics import precision_recall_curve
+
+from scoresieve._arrays import BoolArray, FloatArray
+from scoresieve.measures import Measure
+
+
+@dataclass(frozen=True, eq=False)
+class OperatingPoint:
+    """What a model does with rows of one class against the rest.
+
+    Attributes
+    ----------
+    n_hits, n_alarms : int
+        a, and a + b.
+    n_positives, n_samples : int
+        P, and P + N.
+    precisions, recalls : ndarray
+        At every threshold, as ``sklearn.metrics.precision_recall_curve`` gives them.
+    price : float or None
+        rho; None where the model has none.
+    """
+
+    n_hits: int
+    n_alarms: int
+    n_positives: int
+    n_samples: int
+    precisions: FloatArray
+    recalls: FloatArray
+    price: float | None
+
+    @property
+    def precision(self) -> float:
+        """``a / (a + b)``; 0 without alarms."""
+        return self.n_hits / self.n_alarms if self.n_alarms else 0.0
+
+    @property
+    def recall(self) -> float:
+        """``a / P``."""
+        return self.n_hits / self.n_positives
+
+    @property
+    def confusion(self) -> list[list[int]]:
+        """Rows: the rest and the class as they are; columns: as they are predicted."""
+        false_alarms, misses = self.n_alarms - self.n_hits, self.n_positives - self.n_hits
+        n_negatives = self.n_samples - self.n_positives
+        return [[n_negatives - false_alarms, false_alarms], [misses, self.n_hits]]
+
+    def price_line(self, n_points: int = 101) -> tuple[FloatArray, FloatArray]:
+        """Recalls and precisions of the tables that are worth as much as that of the model.
+
+        Empty without a price.
+        """
+        if self.price is None or not self.n_alarms:
+            return np.zeros(0), np.zeros(0)
+        recalls = np.linspace(0.0, 1.0, n_points)
+        hits = self.n_positives * recalls
+        false_alarms = self.n_alarms - self.n_hits + (hits - self.n_hits) / self.price
+        n_negatives = self.n_samples - self.n_positives
+        possible = (false_alarms >= 0.0) & (false_alarms <= n_negatives) & (hits > 0.0)
+        hits, false_alarms = hits[possible], false_alarms[possible]
+        return recalls[possible], hits / (hits + false_alarms)
+
+
+def operating_points(model: Any, X: Any, y: Any) -> list[OperatingPoint | None]:
+    """The point of each class against the rest; None for one that y does not hold, or only it.
+
+    Parameters
+    ----------
+    model : estimator
+        A fitted classifier of this package.
+    X, y
+        Rows and labels, those of training or others.
+    """
+    decision = model._above_thresholds(model.decision_function(X))
+    y = model._validated_targets(decision, y)
+    targets = model._targets
+    by_problem = targets.sign * decision.reshape(len(decision), -1)
+    pairs = zip(targets.labels(y), by_problem.T, strict=True)
+    return [
+        point_of_class(model, problem, labels > 0, scores)
+        for problem, (labels, scores) in enumerate(pairs)
+    ]
+
+
+def point_of_class(
+    model: Any, problem: int, is_positive: BoolArray, scores: FloatArray
+) -> OperatingPoint | None:
+    """The point of one class, with the price of the model; None if the rows are all of a kind.
+
+    Parameters
+    ----------
+    scores : ndarray of shape (n_samples,)
+        Those above 0 are alarms.
+    """
+    if is_positive.all() or not is_positive.any():
+        return None
+    point = point_of_scores(is_positive, scores)
+    return replace(point, price=price_of(model, problem, point))
+
+
+def point_of_scores(is_positive: BoolArray, scores: FloatArray) -> OperatingPoint:
+    """The point of scores, of which those above 0 are alarms, without a price."""
+    alarms = scores > 0
+    precisions, recalls, _ = precision_recall_curve(is_positive, scores)
+    return OperatingPoint(
+        int(np.count_nonzero(alarms & is_positive)),
+        int(np.count_nonzero(alarms)),
+        int(np.count_nonzero(is_positive)),
+        int(is_positive.size),
+        precisions,
+        recalls,
+        None,
+    )
+
+
+def price_of(model: Any, problem: int, point: OperatingPoint) -> float | None:
+    """The price that a model was trained with, or its measure's own at the point."""
+    measure: Measure | None = getattr(model, "measure_", None)
+    if measure is None or not measure.flips_examples:
+        return None
+    if hasattr(model, "price_"):
+        return float(model.price_[problem])
+    y = np.where(np.arange(point.n_samples) < point.n_positives, 1.0, -1.0)
+    fixed = measure.fixed_rate(y)
+    if fixed is None and hasattr(measure, "rate_at"):
+        n_false = point.n_alarms - point.n_hits
+        sizes = point.n_positives, point.n_samples - point.n_positives
+        fixed = measure.rate_at(point.n_hits, n_false, *sizes)
+    return float(fixed) if fixed is not None and 0.0 < fixed < np.inf else None

@@ -1,0 +1,123 @@
+"""What all plots share: axes, colours that colour-blind readers tell apart, names that fit."""
+
+from __future__ import annotations
+
+import textwrap
+from typing import Any
+
+import numpy as np
+
+from scoresieve._arrays import FloatArray
+
+#: For and against a class, and everything else.
+FOR, AGAINST, OTHERS = "#0072b2", "#d55e00", "#8c8c8c"
+#: Lines of several methods; markers and dashes differ, too, for readers of grey prints.
+LINES = [("#0072b2", "o", "-"), ("#d55e00", "s", "--"), ("#009e73", "^", "-.")]
+LINES += [("#cc79a7", "D", ":"), ("#56b4e9", "v", "--"), ("#000000", "x", ":")]
+INCHES_WIDE, INCHES_PER_BAR, INCHES_BESIDE = 6.4, 0.32, 1.5
+LONG_LABEL = 40
+#: Letters on a line of a name beside an axis.
+LINE_OF_NAME = 34
+
+
+def new_axes(ax: Any, height: float = 4.2, *, width: float = INCHES_WIDE) -> Any:
+    """The axes of the user, or those of a new figure."""
+    return ax if ax is not None else new_figure(1, height, width=width)[0]
+
+
+def new_figure(n_rows: int, height: float, *, width: float = INCHES_WIDE) -> list[Any]:
+    """Axes of a new figure, one below the other, with one x axis."""
+    try:
+        import matplotlib.pyplot as plt
+    except ImportError as error:
+        raise ImportError(
+            "plots are drawn with matplotlib, which is not installed: pip install "
+            "'scoresieve[plot]'."
+        ) from error
+    _, axes = plt.subplots(
+        n_rows, 1, figsize=(width, height), layout="constrained", sharex=True, squeeze=False
+    )
+    return list(axes[:, 0])
+
+
+def height_of_bars(n_bars: int) -> float:
+    """Inches of a figure with so many bars."""
+    return INCHES_PER_BAR * n_bars + INCHES_BESIDE
+
+
+def fewer_spines(ax: Any, *sides: str) -> None:
+    """Take off the frame where it says nothing."""
+    for side in sides or ("top", "right"):
+        ax.spines[side].set_visible(False)
+
+
+def fitted_name(name: str) -> str:
+    """A name on one or two lines of an axis; longer ones lose their middle."""
+    name = " ".join(str(name).split())
+    if len(name) > 2 * LINE_OF_NAME - 2:
+        name = f"{name[: LINE_OF_NAME - 2]}…{name[-LINE_OF_NAME + 2 :]}"
+    lines = textwrap.wrap(name, LINE_OF_NAME)
+    if len(lines) > 2:  # the words leave gaps
+        lines = [name[:LINE_OF_NAME], name[LINE_OF_NAME:]]
+    return "\n".join(lines).replace("$", r"\$")  # a dollar would begin a formula
+
+
+def legend_below(ax: Any, n_columns: int = 2, *, of: Any = None) -> None:
+    """A legend outside of the axes, where no data are; ``of`` other axes, if they are given."""
+    handles, labels = (ax if of is None else of).get_legend_handles_labels()
+    # Lines with error bars come last by default, and are what the plot is about.
+    order = sorted(range(len(labels)), key=lambda place: not hasattr(handles[place], "has_yerr"))
+    handles, labels = [handles[place] for place in order], [labels[place] for place in order]
+    if max(map(len, labels)) > LONG_LABEL:  # two columns would take the width of the data
+        n_columns = 1
+    ax.legend(
+        *(handles, labels),
+        loc="upper center",
+        bbox_to_anchor=(0.5, -0.16),
+        ncols=n_columns,
+        frameon=False,
+        fontsize=9,
+    )
+
+
+def problem_of(model: Any, label: Any) -> tuple[int, Any]:
+    """Number and title of one class of a fitted model."""
+    about = list(model._problems())
+    if label is None and len(about) == 1:
+        return 0, about[0][0]
+    labels = [each for _, each in about]
+    if label not in labels:
+        raise ValueError(f"label={label!r} is not a class with a model; choose one of {labels}.")
+    return labels.index(label), about[labels.index(label)][0]
+
+
+def dot_matrix(
+    ax: Any, weights: FloatArray, rows: list[str], columns: list[str], *, x_label: str
+) -> Any:
+    """Dots of the weights, by area: blue and round for, orange and square against.
+
+    Parameters
+    ----------
+    weights : ndarray of shape (n_rows, n_columns)
+        0 where there is no dot. Each column has a scale of its own.
+    """
+    largest = np.abs(weights).max(axis=0, initial=0.0)
+    shares = np.abs(weights) / np.where(largest > 0.0, largest, 1.0)
+    drawn = []
+    for is_seen, colour, marker, text in (
+        (weights > 0, FOR, "o", "for"),
+        (weights < 0, AGAINST, "s", "against"),
+    ):
+        y, x = np.nonzero(is_seen)
+        area = 12.0 + 88.0 * shares[y, x]
+        drawn.append(ax.scatter(x, y, s=area, c=colour, marker=marker, linewidths=0, label=text))
+    ax.set_yticks(np.arange(len(rows)), [fitted_name(name) for name in rows], fontsize=9)
+    ax.set_xticks(np.arange(len(columns)), [fitted_name(name) for name in columns])
+    ax.set_xlim(-0.6, len(columns) - 0.4)
+    ax.set_ylim(len(rows) - 0.4, -0.6)
+    ax.grid(color="#dddddd", linewidth=0.6)
+    ax.set_axisbelow(True)
+    ax.tick_params(length=0)
+    ax.set_xlabel(x_label)
+    fewer_spines(ax, "top", "right", "left", "bottom")
+    return drawn

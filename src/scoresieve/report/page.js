@@ -1,0 +1,234 @@
+"use strict";
+(() => {
+  const contents = JSON.parse(document.getElementById("contents").textContent);
+  const state = { part: 0, size: 0, query: "", key: "size", down: true };
+  const find = (id) => document.getElementById(id);
+  const short = (x, digits = 3) => Number(x).toFixed(digits);
+  const weight = (x) => (x < 0 ? "−" : "+") + Math.abs(x).toPrecision(4);
+  const count = (n, noun) => `${n} ${n === 1 ? noun.slice(0, -1) : noun}`;
+
+  // Names of features are only ever text of a node, never HTML.
+  function add(parent, tag, text, attributes = {}) {
+    const node = document.createElement(tag);
+    if (text !== undefined) node.textContent = text;
+    for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
+    parent.append(node);
+    return node;
+  }
+  function shape(parent, tag, attributes, text) {
+    const node = document.createElementNS("http://www.w3.org/2000/svg", tag);
+    for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
+    if (text !== undefined) node.textContent = text;
+    parent.append(node);
+    return node;
+  }
+  const part = () => contents.parts[state.part];
+  const size = () => part().sizes[state.size];
+
+  // A chart as wide as its place, so that its letters have the size of the page's.
+  function chart(place, about, xs, ys, labels, draw) {
+    place.textContent = "";
+    const width = Math.max(260, Math.min(place.clientWidth || 640, 760));
+    const height = Math.round(Math.min(380, Math.max(240, 0.55 * width)));
+    const box = { left: 62, right: 14, top: 12, bottom: 46 };
+    const at = (axis, low, high) => (v) => {
+      const [a, b, x] = axis.log ? [Math.log(axis.min), Math.log(axis.max), Math.log(v)] : [axis.min, axis.max, v];
+      return low + ((x - a) / (b - a || 1)) * (high - low);
+    };
+    const x = at(xs, box.left, width - box.right), y = at(ys, height - box.bottom, box.top);
+    const svg = shape(place, "svg", {
+      viewBox: `0 0 ${width} ${height}`, width, height, role: "img", "aria-label": about,
+    });
+    for (const tick of ys.ticks) {
+      shape(svg, "line", { x1: box.left, x2: width - box.right, y1: y(tick), y2: y(tick), class: "grid" });
+      shape(svg, "text", { x: box.left - 7, y: y(tick) + 4, "text-anchor": "end" }, ys.text(tick));
+    }
+    let last = -99;
+    for (const tick of xs.ticks) {
+      if (x(tick) - last < 26) continue;
+      last = x(tick);
+      shape(svg, "text", { x: x(tick), y: height - box.bottom + 19, "text-anchor": "middle" }, xs.text(tick));
+    }
+    shape(svg, "line", { x1: box.left, x2: width - box.right, y1: height - box.bottom, y2: height - box.bottom, class: "axis" });
+    shape(svg, "text", { x: (box.left + width) / 2, y: height - 6, "text-anchor": "middle", class: "faint" }, labels[0]);
+    shape(svg, "text", { x: 13, y: (height - box.bottom) / 2, "text-anchor": "middle", class: "faint", transform: `rotate(-90 13 ${(height - box.bottom) / 2})` }, labels[1]);
+    draw(svg, x, y, { left: box.left, right: width - box.right, top: box.top, bottom: height - box.bottom });
+  }
+  const line = (points, x, y) => points.map(([a, b], i) => `${i ? "L" : "M"}${x(a).toFixed(1)} ${y(b).toFixed(1)}`).join("");
+  // Precision holds from one threshold to the next, so that the curve has steps.
+  const steps = (points, x, y) => points.map(([a, b], i) => (i ? `H${x(a).toFixed(1)}V${y(b).toFixed(1)}` : `M${x(a).toFixed(1)} ${y(b).toFixed(1)}`)).join("");
+
+  function niceTicks(low, high) {
+    const raw = (high - low) / 4 || 0.1, unit = 10 ** Math.floor(Math.log10(raw));
+    const step = [1, 2, 5, 10].map((m) => m * unit).find((s) => s >= raw);
+    const ticks = [];
+    for (let t = Math.ceil(low / step - 1e-9) * step; t <= high + 1e-9; t += step) ticks.push(t);
+    return { ticks, digits: Math.max(0, -Math.floor(Math.log10(step) + 1e-9)) };
+  }
+
+  function drawCurve() {
+    const { sizes, chosen, floor, measure, noun } = part();
+    const lows = sizes.map((s) => s.best.score - s.best.error), highs = sizes.map((s) => s.best.score + s.best.error);
+    const low = Math.max(0, Math.min(...lows) - 0.02), high = Math.min(1.02, Math.max(...highs) + 0.02);
+    const { ticks, digits } = niceTicks(low, high);
+    const first = sizes[0].size, last = sizes[sizes.length - 1].size;
+    const top = Math.max(...sizes.map((s) => s.best.score));
+    const spread = last > first ? (last / first) ** 0.04 : 1.5;
+    chart(find("curve"), `${measure} against the number of ${noun}; the numbers are in the table below`,
+      { min: first / spread, max: last * spread, log: true, ticks: sizes.map((s) => s.size), text: String },
+      { min: low, max: high, ticks, text: (t) => t.toFixed(digits) },
+      [`number of ${noun}`, measure],
+      (svg, x, y, box) => {
+        shape(svg, "rect", { x: box.left, width: box.right - box.left, y: y(top), height: Math.max(1, y(Math.max(floor, low)) - y(top)), fill: "var(--band)" });
+        shape(svg, "path", { d: line(sizes.map((s) => [s.size, s.best.score]), x, y), fill: "none", stroke: "var(--for)", "stroke-width": 2 });
+        sizes.forEach((s, i) => {
+          const a = x(s.size);
+          shape(svg, "line", { x1: a, x2: a, y1: y(Math.max(low, lows[i])), y2: y(highs[i]), stroke: "var(--for)" });
+          shape(svg, "circle", { cx: a, cy: y(s.best.score), r: 4, fill: "var(--for)" });
+          if (i === chosen) shape(svg, "circle", { cx: a, cy: y(s.best.score), r: 9, fill: "none", stroke: "var(--mark)", "stroke-width": 2 });
+          if (i === state.size) shape(svg, "line", { x1: a, x2: a, y1: box.top, y2: box.bottom, stroke: "var(--mark)", "stroke-dasharray": "4 4", id: "now" });
+        });
+      });
+    const table = document.createElement("table");
+    add(table, "caption", `${measure} on unseen ${contents.rows}`);
+    const head = add(add(table, "thead"), "tr");
+    for (const text of [noun, measure, "standard error", "best setting"]) add(head, "th", text, { scope: "col" });
+    const body = add(table, "tbody");
+    sizes.forEach((s, i) => {
+      const row = add(body, "tr");
+      add(row, "th", s.size + (i === chosen ? " (chosen)" : ""), { scope: "row" });
+      for (const text of [short(s.best.score), short(s.best.error), s.best.setting]) add(row, "td", text);
+    });
+    find("curve-table").replaceChildren(table);
+  }
+
+  function showSize() {
+    const { noun, chosen, measure } = part(), { best, model } = size(), n = size().size;
+    find("size-now").textContent = count(n, noun);
+    if (!best) return;
+    let words = `${count(n, noun)}${state.size === chosen ? ", as chosen" : ""}: ${measure} ${short(best.score)} `
+      + `(standard error ${short(best.error)}) on unseen ${contents.rows}, selected by ${best.setting}.`;
+    if (model && model.setting !== best.setting) {
+      words += ` Below is what the chosen setting makes of ${count(n, noun)}: ${measure} ${short(model.score)}, by ${model.setting}.`;
+    }
+    if (!model) words += ` The model keeps no ${noun} for this number: fit again with it to see them.`;
+    find("size-words").textContent = words;
+    find("size").setAttribute("aria-valuetext", `${count(n, noun)}, ${measure} ${short(best.score)}`);
+  }
+
+  function showFeatures() {
+    const { noun } = part(), { model } = size(), body = find("features").tBodies[0];
+    const all = model ? model.features : [];
+    const query = state.query.trim().toLowerCase();
+    const seen = all.filter(([name]) => name.toLowerCase().includes(query));
+    const value = { name: ([name]) => name, weight: ([, w]) => w, size: ([, w]) => Math.abs(w) }[state.key];
+    seen.sort((one, other) => {
+      const [a, b] = [value(one), value(other)];
+      const order = typeof a === "string" ? a.localeCompare(b, undefined, { numeric: true }) : a - b;
+      return state.down ? -order : order;
+    });
+    const largest = Math.max(...all.map(([, w]) => Math.abs(w)), 0) || 1;
+    body.replaceChildren();
+    for (const [name, w] of seen) {
+      const row = add(body, "tr");
+      add(row, "th", name, { scope: "row" });
+      add(row, "td", weight(w), { class: "number" });
+      const track = add(add(row, "td", undefined, { class: "bar" }), "span", undefined, { class: "track", "aria-hidden": "true" });
+      add(track, "span", undefined, { class: w < 0 ? "against" : "for" }).style.width = `${(100 * Math.abs(w)) / largest}%`;
+    }
+    const tall = find("features").parentElement, more = tall.scrollHeight > tall.clientHeight + 2 ? "; the table scrolls" : "";
+    find("count").textContent = model ? `${seen.length} of ${count(all.length, noun)} shown${more}` : "";
+    find("features-words").textContent = model ? "" : `No ${noun} are kept for ${size().size}. Move the slider to ${part().sizes[part().chosen].size} or fewer.`;
+    for (const th of find("features").tHead.rows[0].cells) {
+      th.setAttribute("aria-sort", th.dataset.key === state.key ? (state.down ? "descending" : "ascending") : "none");
+    }
+  }
+
+  function showTest() {
+    const { title, measure, noun } = part(), { model } = size(), point = model && model.point, test = contents.test;
+    let words = "No test rows were given: model.report(path, X_test, y_test) adds what the model does with them.";
+    if (test) words = `The fitted model: ${test.measure} ${short(test.score)} on ${count(test.n_samples, contents.rows)} that were given for this page.`;
+    if (test && model && !point && measure) words += ` They do not hold both ${title} and others, or no model is kept.`;
+    if (point && state.size !== part().chosen) words += ` Below is what ${count(size().size, noun)} by the chosen setting do.`;
+    find("test-words").textContent = words;
+    find("test").hidden = !point;
+    if (!point) return;
+    const body = find("confusion").tBodies[0], [[tn, fp], [fn, tp]] = point.confusion;
+    body.replaceChildren();
+    for (const [name, a, b, right] of [["others", tn, fp, 0], [title, fn, tp, 1], ["sum", tn + fn, fp + tp, 2]]) {
+      const row = add(body, "tr");
+      add(row, "th", name, { scope: "row" });
+      add(row, "td", a, right === 0 ? { class: "right" } : {});
+      add(row, "td", b, right === 1 ? { class: "right" } : {});
+      add(row, "td", a + b);
+    }
+    const fifths = [0, 0.2, 0.4, 0.6, 0.8, 1], axis = { min: 0, max: 1, ticks: fifths, text: (t) => t.toFixed(1) };
+    chart(find("recall"), `Precision against recall; the model has precision ${short(point.precision)} and recall ${short(point.recall)}`,
+      axis, { ...axis, max: 1.04 }, ["recall", "precision"],
+      (svg, x, y, box) => {
+        shape(svg, "line", { x1: box.left, x2: box.right, y1: y(point.share), y2: y(point.share), stroke: "var(--faint)", "stroke-dasharray": "2 4" });
+        shape(svg, "path", { d: steps(point.curve, x, y), fill: "none", stroke: "var(--for)", "stroke-width": 2 });
+        if (point.price_line.length) shape(svg, "path", { d: line(point.price_line, x, y), fill: "none", stroke: "var(--against)", "stroke-width": 2, "stroke-dasharray": "7 4" });
+        shape(svg, "circle", { cx: x(point.recall), cy: y(point.precision), r: 6, fill: "var(--mark)" });
+      });
+    find("recall-words").textContent = `The dot is the model: precision ${short(point.precision)}, recall ${short(point.recall)}. `
+      + "Solid: all thresholds. Dotted: alarms at random."
+      + (point.price_line.length ? ` Dashed: worth the same, if a false alarm costs ${short(point.price, 2)} of a miss.` : "");
+  }
+
+  function showPart() {
+    const { sizes, heading, facts, noun, n_columns } = part();
+    for (const node of document.querySelectorAll(".noun")) node.textContent = noun;
+    for (const node of document.querySelectorAll(".rows")) node.textContent = contents.rows;
+    find("heading").textContent = heading;
+    find("s-sizes").hidden = !sizes[0].best || sizes.length < 2;
+    find("size").max = sizes.length - 1;
+    find("size").value = state.size;
+    const list = find("facts");
+    list.replaceChildren();
+    for (const [name, text] of facts) { add(list, "dt", name); add(list, "dd", text); }
+    const rows = [["fitted on", (facts.find(([name]) => name === "fitted on") || [])[1]],
+      ["columns to select from", n_columns], ["selected", count(sizes[part().chosen].model.features.length, noun)],
+      [`test ${contents.rows}`, contents.test ? contents.test.n_samples : "none"]];
+    const body = find("data-table").tBodies[0];
+    body.replaceChildren();
+    for (const [name, text] of rows) {
+      if (text === undefined || text === null) continue;
+      const row = add(body, "tr");
+      add(row, "th", name, { scope: "row" });
+      add(row, "td", text);
+    }
+    show();
+  }
+  function show() {
+    if (!find("s-sizes").hidden) drawCurve();
+    showSize();
+    showFeatures();
+    showTest();
+  }
+
+  contents.parts.forEach((each, number) => add(find("part"), "option", each.title, { value: number }));
+  find("chooser").hidden = contents.parts.length < 2;
+  find("part").addEventListener("change", (event) => {
+    state.part = Number(event.target.value);
+    state.size = part().chosen;
+    showPart();
+  });
+  find("size").addEventListener("input", (event) => { state.size = Number(event.target.value); show(); });
+  find("search").addEventListener("input", (event) => { state.query = event.target.value; showFeatures(); });
+  for (const th of find("features").tHead.rows[0].cells) {
+    th.firstElementChild.addEventListener("click", () => {
+      state.down = state.key === th.dataset.key ? !state.down : th.dataset.key !== "name";
+      state.key = th.dataset.key;
+      showFeatures();
+    });
+  }
+  const isDark = () => (document.documentElement.dataset.theme || (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light")) === "dark";
+  const mark = () => find("theme").setAttribute("aria-pressed", String(isDark()));
+  find("theme").addEventListener("click", () => { document.documentElement.dataset.theme = isDark() ? "light" : "dark"; mark(); });
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", mark);
+  addEventListener("resize", show);
+  mark();
+  state.size = part().chosen;
+  showPart();
+})();

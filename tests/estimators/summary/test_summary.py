@@ -1,0 +1,286 @@
+"""``summary()``: one mechanism for every estimator, and only true sentences."""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.metrics import accuracy_score, f1_score, r2_score
+from sklearn.utils import estimator_html_repr
+
+from scoresieve import (
+    BudgetClassifier,
+    BudgetRegressor,
+    MeasureSVC,
+    ScoreSieve,
+    baselines,
+    budget_path,
+    load,
+    mil,
+)
+from scoresieve.estimators.persistence.classes import CLASSES, known_classes
+from scoresieve.estimators.summary.certificates import hard_budget_fact, percent, relaxed_fact
+from scoresieve.estimators.summary.parts import MAX_FEATURES
+from scoresieve.solvers.limits import Status
+
+QUICK = {"candidates": ["squared_hinge"], "Cs": [1.0], "cv": 3, "pos_label": "rare"}
+NAMES = ["price", "<b>bold</b>", *(f"x{j}" for j in range(2, 12))]
+
+
+@pytest.fixture(scope="module")
+def rows():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(150, 12))
+    signal = X[:, 0] - X[:, 1] + 0.6 * rng.normal(size=150)
+    return X, signal
+
+
+@pytest.fixture(scope="module")
+def labels(rows):
+    return np.where(rows[1] > np.quantile(rows[1], 0.7), "rare", "common")
+
+
+@pytest.fixture(scope="module")
+def bags():
+    rng = np.random.default_rng(1)
+    bags, y = [rng.normal(size=(4, 2)) for _ in range(45)], np.arange(45) % 3 == 0
+    for bag in np.flatnonzero(y):
+        bags[bag][rng.integers(4)] = [4.0, 4.0]
+    return bags, y
+
+
+@pytest.fixture(scope="module")
+def hard(rows, labels):
+    frame = pd.DataFrame(rows[0], columns=NAMES)
+    return MeasureSVC("f1", n_features_to_select=2, pos_label="rare").fit(frame, labels)
+
+
+def sentences(part):
+    return {fact.name: fact.sentence for fact in part.facts}
+
+
+def test_features_by_name_and_weight_the_largest_first(hard):
+    (part,) = hard.summary().parts
+    w = hard.coef_[0]
+    order = sorted(hard.support_, key=lambda j: -abs(w[j]))
+    assert [each.name for each in part.weights] == [NAMES[j] for j in order]
+    assert [each.weight for each in part.weights] == [w[j] for j in order]
+    assert part.heading == "class 'rare': 2 of 12 features"
+    assert str(hard.summary()).startswith("MeasureSVC for f1\n\nclass 'rare'")
+
+
+def test_weights_speak_for_the_class_of_the_title(rows, labels):
+    model = MeasureSVC("f1", n_features_to_select=2, pos_label="common").fit(rows[0], labels)
+    (part,) = model.summary().parts
+    weights = {each.name: each.weight for each in part.weights}
+    assert weights["0"] < 0 < weights["1"]
+    assert model.coef_[0, 0] > 0 > model.coef_[0, 1]
+
+
+def test_the_score_is_that_of_the_training_rows(hard, rows, labels):
+    frame = pd.DataFrame(rows[0], columns=NAMES)
+    found = hard.summary().as_dict()["parts"][0]["score"]
+    expected = f1_score(labels, hard.predict(frame), pos_label="rare")
+    assert found["score"] == pytest.approx(expected)
+    assert found["rows"] == "training"
+    assert f"f1 {expected:.3f} on the rows that the model was fitted on" in found["sentence"]
+
+
+def test_scores_of_losses(rows, labels):
+    X, target = rows
+    model = BudgetClassifier(n_features_to_select=2).fit(X, labels)
+    expected = accuracy_score(labels, model.predict(X))
+    assert model.training_score_[0] == pytest.approx(expected)
+    assert f"accuracy {expected:.3f}" in str(model.summary())
+    model = BudgetRegressor(n_features_to_select=2).fit(X, target + 100.0)
+    assert model.training_score_ == pytest.approx(r2_score(target + 100.0, model.predict(X)))
+    assert f"R^2 {model.training_score_:.3f}" in str(model.summary())
+
+
+def test_sample_weights_count_in_the_score(rows, labels):
+    X, _ = rows
+    weights = np.tile([1.0, 2.0, 0.5], 50)
+    model = MeasureSVC("accuracy", n_features_to_select=2, pos_label="rare").fit(X, labels, weights)
+    expected = accuracy_score(labels, model.predict(X), sample_weight=weights)
+    assert model.training_score_[0] == pytest.approx(expected)
+
+
+def test_the_bound_on_models_with_k_features_is_that_of_the_objective(hard, rows, labels):
+    """``(1 - printed) J_k <= D``: recomputed from the data, not from what the fit stored."""
+    frame = pd.DataFrame(rows[0], columns=NAMES)
+    certificate = hard.certify(frame, labels)
+    said = sentences(hard.summary().parts[0])["certificate"]
+    bound, refit = (float(each) / 100 for each in re.findall(r"([\d.]+) %", said))
+    assert (1 - bound) * certificate.primal <= certificate.dual
+    assert bound <= 1.2 * certificate.gap
+    assert said.startswith("no model with at most 2 features can lower the training objective")
+    alone = MeasureSVC(
+        "f1",
+        n_features_to_select=2,
+        pos_label="rare",
+        excluded_features=[j for j in range(12) if j not in hard.support_],
+        price=float(hard.price_[0]),
+        tol=1e-6,
+    ).fit(frame, labels)
+    assert (1 - refit) * certificate.primal <= alone.primal_[0]
+
+
+def test_without_a_certificate_nothing_is_claimed(rows, labels):
+    model = MeasureSVC("f1", n_features_to_select=2, certificate=False, pos_label="rare")
+    said = sentences(model.fit(rows[0], labels).summary().parts[0])["certificate"]
+    assert said.startswith("none for the choice of features, since certificate=False")
+    assert "no model with" not in said
+    assert model.summary().as_dict()["parts"][0]["certificate"]["l0_gap"] is None
+
+
+def test_a_relaxed_model(rows, labels):
+    model = MeasureSVC("f1", budget=2, pos_label="rare", C=2.0, price=0.5).fit(rows[0], labels)
+    said = sentences(model.summary().parts[0])
+    assert "no weights whatsoever" in said["certificate"]
+    assert percent(model.gap_[0]) in said["certificate"]
+    assert said["C"] == "C = 2, as given"
+    assert said["price"] == "a false alarm costs 0.5 of a missed positive, as given"
+    assert "says nothing of f1 itself" in said["not_said"]
+
+
+def test_groups_and_roles_of_columns_are_told(rows, labels):
+    model = MeasureSVC("f1", n_features_to_select=2, pos_label="rare", certificate=False)
+    model.set_params(feature_groups=[[0, 2], [1, 3]], always_features=[5], excluded_features=[7])
+    said = sentences(model.fit(rows[0], labels).summary().parts[0])
+    assert said["limit"] == "at most 2 groups of features (besides 1 always in, with 1 left out)"
+
+
+def test_a_model_without_features(rows, labels):
+    with pytest.warns(UserWarning, match="the model has no features"):
+        model = MeasureSVC("f1", C=1e-6, tol=0.5, pos_label="rare").fit(rows[0], labels)
+    (part,) = model.summary().parts
+    assert part.heading == "class 'rare': 0 of 12 features"
+    assert Status.ZERO_MODEL.value in str(sentences(part)["certificate"])
+    assert "<tbody></tbody>" in model.summary()._repr_html_()
+
+
+def test_an_early_end_is_told():
+    fact = hard_budget_fact(5, "features", "features", 0.5, 0.2, Status.MAX_TIME)
+    assert fact.sentence.endswith(Status.MAX_TIME.value)
+    assert Status.ZERO_MODEL.value in relaxed_fact(5, "features", 0.01, Status.ZERO_MODEL).sentence
+
+
+@pytest.mark.parametrize("share", [0.08, 0.0797, 0.431, 1.0, 0.099999, 1e-12, 0.0, 0.0123456])
+def test_percents_are_never_rounded_down(share):
+    printed = float(percent(share).removesuffix(" %")) / 100
+    assert share <= printed * (1 + 1e-9)
+    assert printed <= 1.1 * share + 1e-4
+
+
+def test_a_sieve(rows, labels, tmp_path):
+    model = ScoreSieve("f1", n_features_to_select=[1, 2, 4], **QUICK).fit(rows[0], labels)
+    (part,) = model.summary(NAMES).parts
+    said = sentences(part)
+    assert f"f1 {model.best_score_:.3f}" in said["score"]
+    assert "had not seen" in said["score"]
+    assert "of 1, 2, 4 the fewest" in said["choice"]
+    assert model.best_params_["selection"] in said["choice"]
+    assert f"{model.thresholds_[0]:.3f}" in said["threshold"]
+    assert said["certificate"].startswith("none:")
+    model.save(tmp_path / "model")
+    assert load(tmp_path / "model").summary(NAMES) == model.summary(NAMES)
+
+
+def test_models_of_fewer_features_are_kept(rows, labels):
+    X, _ = rows
+    model = ScoreSieve("f1", n_features_to_select=[1, 3], **QUICK).fit(X, labels)
+    (smaller,) = model.smaller_models_
+    sizes = model.cv_results_["param_n_features_to_select"][smaller.rows]
+    assert sizes.tolist() == [1, 3][: len(sizes)]
+    assert np.diff(smaller.coefs.indptr).tolist() == sizes.tolist()
+    last = X @ smaller.coefs[[-1]].toarray()[0] + smaller.intercepts[-1]
+    assert np.allclose(last, model.decision_function(X))
+    alone = ScoreSieve("f1", n_features_to_select=1, **QUICK).fit(X, labels)
+    assert alone.best_params_["final_model"] == model.best_params_["final_model"]
+    assert np.allclose(smaller.coefs[[0]].toarray(), alone.coef_)
+    assert np.allclose(smaller.intercepts[0], alone.intercept_)
+    assert np.allclose(smaller.odds[0], alone._odds)
+
+
+def test_several_classes_have_a_part_each(rows):
+    X, signal = rows
+    y = np.digitize(signal, [-1.0, 1.0])
+    model = MeasureSVC("f1", n_features_to_select=2, certificate=False).fit(X, y)
+    parts = model.summary().parts
+    assert [part.label for part in parts] == [0, 1, 2]
+    assert np.mean([part.facts[1].values["score"] for part in parts]) == pytest.approx(
+        model.score(X, y)
+    )
+    assert "of this class against the rest" in sentences(parts[0])["score"]
+
+
+def test_bags_have_instances(bags):
+    model = mil.BagMeasureSVC(n_instances_to_select=2, sigma=1.0).fit(*bags)
+    (part,) = model.summary().parts
+    first = model.key_instances_[0]
+    assert part.weights[0] == (f"bag {first.bag}, instance {first.position}", first.weight)
+    assert "45 bags, 15 of them" in str(model.summary())
+    assert "C = 10, the default" in str(model.summary())
+    with pytest.raises(ValueError, match="feature_names has 3 entries, but instances are"):
+        model.summary(["a", "b", "c"])
+
+
+@pytest.mark.parametrize("model", [baselines.L1SVM(n_features_to_select=2), baselines.SVMPerf()])
+def test_rivals(model, rows, labels):
+    model.fit(rows[0], labels)
+    text = str(model.summary())
+    assert text.startswith(type(model).__name__)
+    assert "certificate" in text
+
+
+def test_a_path_has_a_part_for_each_budget(rows):
+    X, signal = rows
+    path = budget_path(X, signal > 0.5, [1, 3])
+    summary = path.summary(NAMES)
+    assert [part.title for part in summary.parts] == ["budget 1", "budget 3"]
+    assert [len(part.weights) for part in summary.parts] == path.n_features_selected.tolist()
+    assert percent(path.gap[1]) in str(summary)
+
+
+def test_long_lists_are_cut_in_the_text_alone(rows, labels):
+    model = baselines.FGM(budget=12).fit(rows[0], labels)
+    summary = model.summary(max_features=3)
+    (part,) = summary.parts
+    assert f"and {len(part.weights) - 3} more, with weights of at most" in str(summary)
+    assert part.weights[3].name not in str(summary).split("and ")[0].split()
+    assert len(summary.as_dict()["parts"][0]["features"]) == len(part.weights) <= MAX_FEATURES
+    with pytest.raises(ValueError, match="max_features must be an integer of at least 1"):
+        model.summary(max_features=0)
+
+
+def test_plain_data_are_json(hard):
+    found = json.loads(json.dumps(hard.summary().as_dict(), allow_nan=False))
+    assert found["title"] == "MeasureSVC for f1"
+    assert found["parts"][0]["n_selected"] == 2
+    assert {each["name"] for each in found["parts"][0]["features"]} == set(NAMES[:2])
+
+
+def test_a_notebook_shows_a_table_in_which_names_are_text(hard):
+    shown = hard.summary()._repr_html_()
+    assert "<b>bold" not in shown
+    assert html.escape("<b>bold</b>") in shown
+    assert shown.count('<th scope="row">') == 2 + len(hard.summary().parts[0].facts)
+
+
+def test_names_must_fit(hard):
+    with pytest.raises(ValueError, match=r"feature_names has shape \(1,\), but .* on 12 columns"):
+        hard.summary(["word"])
+
+
+@pytest.mark.parametrize("name", sorted(known_classes()))
+def test_the_box_of_scikit_learn_has_no_warning(name):
+    """Warnings are errors here; a section that numpydoc does not know was one."""
+    assert name in estimator_html_repr(CLASSES[name]())
+
+
+def test_the_box_of_a_fitted_model_has_no_warning(hard):
+    assert "MeasureSVC" in estimator_html_repr(hard)
