@@ -1,0 +1,55 @@
+"""Models with how to read the files that they are for, in one file of plain data.
+
+It is the file of ``model.save`` with one more entry, so that ``scoresieve.load`` reads it, too, and
+so that commands take what ``model.save`` wrote.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Any, NamedTuple
+
+from scoresieve.cli.data.encoding import Encoding, n_columns
+from scoresieve.cli.errors import BadData
+from scoresieve.estimators.persistence.record import Record
+from scoresieve.estimators.persistence.saving import load_with_input, save_with_input
+
+
+class SavedModel(NamedTuple):
+    """A fitted model, and how rows of files become its X."""
+
+    model: Any
+    encoding: Encoding
+
+
+def save_model(
+    path: str, model: Any, encoding: Encoding, *, with_certificate: bool = False
+) -> None:
+    """Write both to one file, all of it or nothing."""
+    is_of_bags = hasattr(model, "embedding_")
+    kept = encoding if is_of_bags else encoding.keeping(model.support_)
+    save_with_input(path, model, kept.plain(), with_certificate=with_certificate)
+
+
+def load_model(path: str) -> SavedModel:
+    """Read and check all of it; a model without an encoding takes columns as it knows them."""
+    if os.path.isdir(path) or not os.path.exists(path):
+        raise BadData(
+            f"{path}: there is no such model file; write one with scoresieve fit ... -o {path}"
+        )
+    model, encoding = load_with_input(path, read_input=_encoding)
+    if not hasattr(model, "_targets"):
+        raise BadData(
+            f"{path}: it holds a {type(model).__name__}, which is no classifier; use it in Python."
+        )
+    return SavedModel(model, encoding or Encoding.of_model(model))
+
+
+def _encoding(model: Any, record: Record) -> Encoding:
+    encoding = Encoding.from_record(record)
+    if encoding.rows.n_features != n_columns(model):
+        raise ValueError(
+            f"input is about {encoding.rows.n_features} columns of X; the model has "
+            f"{n_columns(model)}."
+        )
+    return encoding
