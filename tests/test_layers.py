@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -49,9 +50,19 @@ ROOMS = (
 )
 #: Optional packages, imported in the function that needs them or not at all.
 LAZY = {"matplotlib", "pandas", "polars", "pyarrow", "rich"}
+#: The rooms of the command line, likewise.
+CLI_ROOMS = (
+    {"errors", "output"},
+    {"options", "progress", "data"},
+    {"tasks"},
+    {"commands"},
+    {"program"},
+    {"running"},
+    {"__main__"},
+)
 #: Modules that answer ``--help`` and so load nothing slow; they import it in the function that
 #: does the work. What they reach that way is in the test of circles, as any import is.
-LIGHT = "cli.commands"
+LIGHT = ("cli", "cli.commands")
 
 
 class Import(NamedTuple):
@@ -172,16 +183,33 @@ def own_imports_in_functions(source: Path) -> list[str]:
     return [
         f"{importer} -> {imported}"
         for importer, imported, _, in_function in all_imports(source)
-        if in_function
-        and imported.split(".")[0] == source.name
-        and not importer.startswith(f"{source.name}.{LIGHT}.")
+        if in_function and imported.split(".")[0] == source.name and not is_light(importer, source)
     ]
 
 
-def room_violations(source: Path) -> list[str]:
-    """Imports from a room of the solvers into one that is not above it."""
-    prefix, rank = f"{source.name}.solvers.", {}
-    for row, rooms in enumerate(ROOMS):
+def is_light(module: str, source: Path) -> bool:
+    """Whether a module is a part of the command line that loads nothing slow."""
+    parts = module.removeprefix(f"{source.name}.").split(".")
+    return ".".join(parts) in LIGHT or ".".join(parts[:-1]) in LIGHT[: len(parts) - 1]
+
+
+def slow_imports(source: Path) -> list[str]:
+    """What a light module imports at load besides the standard library, click and light modules."""
+    modules, found = modules_of(source), []
+    for importer, imported, at_load, _ in all_imports(source):
+        if not at_load or not is_light(importer, source):
+            continue
+        target = imported if imported in modules else imported.rpartition(".")[0]
+        top = imported.split(".")[0]
+        if top not in {*sys.stdlib_module_names, "click"} and not is_light(target, source):
+            found.append(f"{importer} -> {imported}: slow; import it in the function")
+    return found
+
+
+def room_violations(source: Path, part: str = "solvers", table: tuple = ROOMS) -> list[str]:
+    """Imports from a room of a part of the package into one that is not above it."""
+    prefix, rank = f"{source.name}.{part}.", {}
+    for row, rooms in enumerate(table):
         rank |= dict.fromkeys(rooms, row)
     found = []
     for module, used in module_graph(source).items():
@@ -232,6 +260,14 @@ def test_no_import_hides_in_a_function():
 
 def test_rooms_of_the_solvers_are_in_order():
     assert room_violations(SOURCE) == []
+
+
+def test_rooms_of_the_command_line_are_in_order():
+    assert room_violations(SOURCE, "cli", CLI_ROOMS) == []
+
+
+def test_help_of_the_command_line_loads_nothing_slow():
+    assert slow_imports(SOURCE) == []
 
 
 def test_every_unit_is_in_the_table():
@@ -309,6 +345,30 @@ def test_an_import_in_a_function_is_found(tmp_path):
     assert own_imports_in_functions(source) == [
         "scoresieve.solvers.conic -> scoresieve.solvers.problem.Problem"
     ]
+
+
+@pytest.mark.parametrize(
+    ("file", "line"),
+    [
+        ("cli/program.py", "import numpy"),
+        ("cli/commands/fit.py", "from sklearn.svm import LinearSVC"),
+        ("cli/commands/fit.py", "from ..data.table import Table"),
+        ("cli/commands/fit.py", "from scoresieve import solve"),
+    ],
+)
+def test_a_slow_import_is_found(tmp_path, file, line):
+    light = {
+        "cli/__init__.py": "import sys\ndef main():\n    from .program import run\n",
+        "cli/program.py": "import click\nfrom .commands.fit import fit\n",
+        "cli/commands/__init__.py": "",
+        "cli/commands/fit.py": "def fit():\n    import numpy\n    from ..data import table\n",
+        "cli/data/table.py": "import numpy\nclass Table: pass\n",
+    }
+    source = write_tree(tmp_path, SOUND | light)
+    assert slow_imports(source) == []
+    assert own_imports_in_functions(source) == []
+    source = write_tree(tmp_path, {file: f"{light[file]}{line}\n"})
+    assert len(slow_imports(source)) == 1
 
 
 def test_a_wrong_room_is_found(tmp_path):

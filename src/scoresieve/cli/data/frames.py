@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import csv
-import warnings
+import io
 from collections import Counter
 from collections.abc import Iterable
-from typing import Any
+from typing import IO, Any
 
 from scoresieve.cli.data.source import Kind, Source, Watch
 from scoresieve.cli.errors import BadData, WrongUse, listed, one_line
 
 _SEPARATORS = (",", ";", "\t", "|")
+#: Whatever stands in a row after the last column.
+_BEYOND = "(beyond the header)"
 
 
 def column_names(source: Source) -> list[str]:
@@ -48,28 +50,60 @@ def read_frame(
         with source.open(watch) as stream:
             frame = pd.read_parquet(stream, columns=columns, engine="pyarrow")
     else:
-        _, separator = _header(source)
-        with source.open(watch) as stream, warnings.catch_warnings():
-            # Rows that are longer than the header would lose cells with no more than a warning.
-            warnings.simplefilter("error", pd.errors.ParserWarning)
-            try:
-                frame = pd.read_csv(
-                    stream,
-                    sep=separator,
-                    usecols=columns,
-                    dtype=dict.fromkeys(texts, str),
-                    encoding="utf-8-sig",
-                    index_col=False,
-                    low_memory=False,
-                )
-            except (pd.errors.ParserError, pd.errors.ParserWarning) as error:
-                raise BadData(
-                    f"{source.name}: the rows do not fit the header ({one_line(error)}); every row "
-                    "needs as many cells as there are names, and cells with a separator quotes."
-                ) from error
+        frame = _read_csv(source, columns, texts, watch)
     if not len(frame):
         raise BadData(f"{source.name}: there are no rows below the header; add some.")
     return frame[columns]
+
+
+def _read_csv(source: Source, columns: list[str], texts: Iterable[str], watch: Watch | None) -> Any:
+    import pandas as pd
+
+    names, separator = _header(source)
+    # Without a column of their own, cells beyond the header would get lost without a word.
+    header = io.StringIO()
+    csv.writer(header, delimiter=separator, lineterminator="\n").writerow([*names, _BEYOND])
+    with source.open(watch) as stream:
+        stream.readline()
+        try:
+            frame = pd.read_csv(
+                io.BufferedReader(_Joined(header.getvalue().encode(), stream)),
+                sep=separator,
+                usecols=[*columns, _BEYOND],
+                dtype=dict.fromkeys([*texts, _BEYOND], str),
+                encoding="utf-8",
+                index_col=False,
+                low_memory=False,
+            )
+        except pd.errors.ParserError as error:
+            raise BadData(
+                f"{source.name}: a row cannot be read ({one_line(error)}); check quotes and "
+                "separators."
+            ) from error
+    long = frame.pop(_BEYOND).notna().to_numpy()
+    if long.any():
+        raise BadData(
+            f"{source.name}: row {int(long.argmax()) + 1} has more cells than the header has names;"
+            " put cells that hold the separator in quotes."
+        )
+    return frame
+
+
+class _Joined(io.RawIOBase):
+    """Some bytes, and then those of a stream."""
+
+    def __init__(self, start: bytes, stream: IO[bytes]) -> None:
+        self._start, self._stream = io.BytesIO(start), stream
+
+    def readable(self) -> bool:
+        """It is."""
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        """Fill the buffer as far as possible."""
+        chunk = self._start.read(len(buffer)) or self._stream.read(len(buffer))
+        buffer[: len(chunk)] = chunk
+        return len(chunk)
 
 
 def find_column(source: Source, names: list[str], asked: str, option: str) -> str:

@@ -80,8 +80,8 @@ def _refuse_names_of_arrays(source: Source, label: str | None, bag: str | None) 
     for option, value in (("--label", label), ("--bag", bag)):
         if value is not None:
             raise WrongUse(
-                f"{source.name}: {option} {value} is for tables and npz; a svmlight file has its "
-                "labels at the beginning of each line and no bags. Leave it out."
+                f"{source.name}: {option} {value} is for tables and npz; leave it out, since a "
+                "svmlight file has its labels at the beginning of each line and no bags."
             )
 
 

@@ -35,7 +35,12 @@ def write_svmlight(table: Table, stream: IO[bytes]) -> None:
             f"{table.file}: the labels are text, and svmlight has numbers; say which class is 1, "
             "all others being -1, with --positive LABEL."
         )
-    dump_svmlight_file(table.X, table.y, stream, zero_based=False)
+    X = table.X
+    if sp.issparse(X):  # both kinds of indices must be of one type there
+        wide = max(X.nnz, *X.shape) > np.iinfo(np.int32).max
+        indices = (part.astype(np.int64 if wide else np.int32) for part in (X.indices, X.indptr))
+        X = sp.csr_matrix((X.data, *indices), shape=X.shape)
+    dump_svmlight_file(X, table.y, stream, zero_based=False)
 
 
 def write_npz(table: Table, stream: IO[bytes]) -> None:

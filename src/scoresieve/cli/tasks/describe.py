@@ -100,7 +100,11 @@ def in_words(model: Any, names: Any) -> str:
         return model.summary() + "\n"
     if hasattr(model, "summary"):
         return model.summary(feature_names=names) + "\n"
-    return f"{type(model).__name__}\n{weights_table(model, names)}"
+    proofs = [
+        f"class {label}: objective {primal:.4g}, and no model of this problem is below {dual:.4g}\n"
+        for label, primal, dual in zip(classes_of(model), model.primal_, model.dual_, strict=True)
+    ]
+    return f"{type(model).__name__}\n{''.join(proofs)}{weights_table(model, names)}"
 
 
 def weights_table(model: Any, names: Any) -> str:

@@ -6,7 +6,7 @@ from typing import Any
 
 from scoresieve.cli.data.reading import read_training
 from scoresieve.cli.data.table import Table
-from scoresieve.cli.errors import WrongUse
+from scoresieve.cli.errors import WrongUse, naming
 from scoresieve.cli.output import write, write_json
 from scoresieve.cli.progress import progress_of_fit, progress_of_reading
 from scoresieve.cli.tasks.bags import bags_of, labels_of
@@ -58,11 +58,12 @@ def fit_file(
 
 def _fit_rows(table: Table, settings: Settings, quiet: bool) -> Any:
     model = make_model(settings, table.positive)
-    with progress_of_fit(model, "fitting", quiet):
+    with progress_of_fit(model, "fitting", quiet), naming(table.file):
         return model.fit(table.X, table.y)
 
 
 def _fit_bags(table: Table, settings: Settings, quiet: bool) -> Any:
     bags, model = bags_of(table), make_bag_model(settings, table.positive)
-    with progress_of_fit(model, "fitting", quiet):
-        return model.fit(bags, labels_of(table, bags, table.y))
+    y = labels_of(table, bags, table.y)
+    with progress_of_fit(model, "fitting", quiet), naming(table.file):
+        return model.fit(bags, y)

@@ -9,7 +9,7 @@ import numpy as np
 from scoresieve import budget_path
 from scoresieve.cli.data.labels import text_of
 from scoresieve.cli.data.table import Table
-from scoresieve.cli.errors import WrongUse
+from scoresieve.cli.errors import WrongUse, naming
 from scoresieve.cli.progress import progress_of_fit
 from scoresieve.cli.tasks.models import MEASURE, Settings, make_model
 
@@ -19,7 +19,7 @@ Row = dict[str, Any]
 def sieve_table(data: Table, settings: Settings, quiet: bool) -> list[Row]:
     """The best cross-fitted score of each number of features, and the number that is chosen."""
     model = make_model(settings, data.positive)
-    with progress_of_fit(model, "fitting", quiet):
+    with progress_of_fit(model, "fitting", quiet), naming(data.file):
         model.fit(data.X, data.y)
     rows = []
     for problem, results in enumerate(model._tables):
@@ -58,7 +58,7 @@ def budgets_table(data: Table, settings: Settings, quiet: bool) -> list[Row]:
     if settings.C is not None and len(settings.C) > 1:
         raise WrongUse(f"-C has {len(settings.C)} values; a path takes one of them.")
     is_measure = settings.method == MEASURE
-    with progress_of_fit(None, "fitting", quiet):
+    with progress_of_fit(None, "fitting", quiet), naming(data.file):
         found = budget_path(
             data.X,
             data.y,

@@ -12,7 +12,7 @@ import numpy as np
 from scoresieve import get_measure
 from scoresieve._arrays import Array, FloatArray
 from scoresieve.cli.data.labels import text_of
-from scoresieve.cli.errors import BadData, one_line
+from scoresieve.cli.errors import naming
 from scoresieve.cli.output import json_line
 from scoresieve.cli.tasks.labelled import read_labelled
 from scoresieve.cli.tasks.model_file import SavedModel
@@ -75,7 +75,5 @@ def held_out_scores(
 ) -> dict[str, float]:
     """Measures of a model on the labelled rows, or bags, of a file; columns as for reading it."""
     data = read_labelled(path, saved, **columns)
-    try:
+    with naming(data.file):
         return scores_of(saved.model, data.X, data.y, list(measures))
-    except ValueError as error:
-        raise BadData(f"{data.file}: {one_line(error)}") from error
