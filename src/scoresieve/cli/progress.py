@@ -92,7 +92,7 @@ class TaskCounter:
         if context.parent is None:
             self._add(f"total {context.max_subtasks}")
 
-    def on_fit_task_end(self, estimator: Any, context: Any, metadata: Any = None) -> bool:
+    def on_fit_task_end(self, estimator: Any, context: Any, *, metadata: Any = None) -> bool:
         """Write the end of a task down; never stop."""
         row = (metadata or {}).get("progress")
         if row is not None:
