@@ -201,6 +201,8 @@ def slow_imports(source: Path) -> list[str]:
             continue
         target = imported if imported in modules else imported.rpartition(".")[0]
         top = imported.split(".")[0]
+        if imported == f"{source.name}.__version__":  # the package itself loads nothing
+            continue
         if top not in {*sys.stdlib_module_names, "click"} and not is_light(target, source):
             found.append(f"{importer} -> {imported}: slow; import it in the function")
     return found

@@ -17,6 +17,7 @@ from sklearn.datasets import dump_svmlight_file
 from sklearn.metrics import f1_score, roc_auc_score
 
 import scoresieve
+from scoresieve.baselines import L1SVM, SVMPerf
 
 from .conftest import QUICK
 
@@ -185,6 +186,35 @@ def test_a_model_of_python_is_taken_and_one_of_the_command_line_is_read(cli, mod
         model.predict(frame)
     )
     assert scoresieve.load(models / "sieve").classes_.tolist() == ["other", "refund"]
+
+
+@pytest.mark.parametrize(
+    "rival",
+    [L1SVM(C=1.0), SVMPerf(), scoresieve.BudgetClassifier("logistic", budget=2)],
+    ids=lambda model: type(model).__name__,
+)
+def test_rivals_that_python_saved_can_be_asked(cli, folder, rival):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 3))
+    y = np.where(X[:, 1] > 0.3, 1, 0)
+    rival.fit(X, y).save(folder / "model")
+    np.savez(folder / "data.npz", X=X, y=y)
+    labels = [int(row["label"]) for row in table_of(cli("predict model data.npz").out)]
+    assert labels == rival.predict(X).tolist()
+    assert json.loads(cli("inspect model --json").out)["estimator"] == type(rival).__name__
+    assert type(rival).__name__ in cli("inspect model").out
+    assert cli("score model data.npz").code == 0
+
+
+def test_models_that_are_no_classifiers_of_rows_are_for_python(cli, folder):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 3))
+    scoresieve.BudgetRegressor(budget=2).fit(X, X[:, 0]).save(folder / "regressor")
+    scoresieve.MeasureSVC(budget=2).fit(X, X[:, :2] > 0).save(folder / "labels")
+    for name, words in (("regressor", "no classifier"), ("labels", "several labels")):
+        done = cli(f"inspect {name}")
+        assert done.code == 1
+        assert words in done.err
 
 
 def test_path_of_the_sieve_and_of_budgets(cli):

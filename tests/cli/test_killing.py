@@ -66,7 +66,7 @@ for number in range(n_kills):
 @pytest.mark.parametrize(
     ("arguments", "n_kills"),
     [
-        (["convert", "data.npz", "data.csv.gz"], 15),
+        (["convert", "data.npz", "data.csv.gz"], 12),
         (
             [
                 "fit",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import click
@@ -123,6 +123,7 @@ reading_options = all_of(
 bag_option = click.option(
     "--bag", metavar="NAME", help="Column with the bag of each row; for npz the array."
 )
+labelled_options = all_of(label_option, bag_option, common_options)
 measure_option = click.option(
     "--measure",
     type=MeasureName(),
@@ -130,6 +131,15 @@ measure_option = click.option(
     show_default=True,
     help="What to optimise: f1, prec@100, rec@2p, prbep, roc_auc, mcc, recall@precision>=0.9, ...",
 )
+
+
+def method_option(about: str, methods: Sequence[str] = METHODS) -> Decorator:
+    """``--method``, with what it changes in a command."""
+    return click.option(
+        "--method", type=click.Choice(methods), default="sieve", show_default=True, help=about
+    )
+
+
 solving_options = all_of(
     click.option(
         "-C",

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from importlib.metadata import PackageNotFoundError, version
-
 import click
 
+from scoresieve import __version__
 from scoresieve.cli.commands.certify import certify
 from scoresieve.cli.commands.convert import convert
 from scoresieve.cli.commands.demo import demo
@@ -34,13 +33,6 @@ Shell completion (bash; also zsh, fish):
 """
 
 
-def _version() -> str:
-    try:
-        return version("scoresieve")
-    except PackageNotFoundError:  # a source tree on the path
-        return "0+unknown"
-
-
 @click.group(
     invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
@@ -50,7 +42,7 @@ def _version() -> str:
         "scoresieve predict model new.csv > predictions.csv",
     ),
 )
-@click.version_option(_version(), prog_name="scoresieve")
+@click.version_option(__version__, prog_name="scoresieve")
 @click.pass_context
 def program(context: click.Context) -> None:
     """Pick the few features that maximise the score you report."""

@@ -5,11 +5,9 @@ from __future__ import annotations
 import click
 
 from scoresieve.cli.options import (
-    bag_option,
-    common_options,
     examples,
     file_argument,
-    label_option,
+    labelled_options,
     model_argument,
 )
 from scoresieve.cli.output import table, write, write_json
@@ -24,9 +22,7 @@ from scoresieve.cli.progress import progress_of_reading
 )
 @model_argument
 @file_argument
-@label_option
-@bag_option
-@common_options
+@labelled_options
 def certify(
     model: str, file: str, label: str | None, bag: str | None, as_json: bool, quiet: bool
 ) -> None:

@@ -8,12 +8,12 @@ import click
 
 from scoresieve.cli.options import (
     FITTING,
-    METHODS,
     Sizes,
     examples,
     file_argument,
     fitting_options,
     measure_option,
+    method_option,
     reading_options,
     solving_options,
 )
@@ -32,13 +32,9 @@ from scoresieve.cli.options import (
     "-k", "k", type=Sizes(), metavar="SIZES", help="How many features: 10, 5,10,20 or auto."
 )
 @measure_option
-@click.option(
-    "--method",
-    type=click.Choice(METHODS),
-    default="sieve",
-    show_default=True,
-    help="sieve: several methods, the best by cross-fitting; measure: MeasureSVC, with a proof; "
-    "else a loss (BudgetClassifier), with a proof.",
+@method_option(
+    "sieve: several methods, the best by cross-fitting; measure: MeasureSVC, with a proof; else a "
+    "loss (BudgetClassifier), with a proof."
 )
 @click.option("--budget", type=click.IntRange(min=1), help="Instead of -k: B of the budget norm.")
 @reading_options

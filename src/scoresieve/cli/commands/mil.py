@@ -15,6 +15,7 @@ from scoresieve.cli.options import (
     file_argument,
     fitting_options,
     measure_option,
+    method_option,
     model_argument,
     reading_options,
     solving_options,
@@ -41,12 +42,8 @@ def mil(context: click.Context) -> None:
     "-k", "k", type=Sizes(), metavar="SIZES", help="How many instances: 10, 5,10,20 or auto."
 )
 @measure_option
-@click.option(
-    "--method",
-    type=click.Choice(["sieve", "measure"]),
-    default="sieve",
-    show_default=True,
-    help="sieve: BagScoreSieve; measure: BagMeasureSVC, with a proof.",
+@method_option(
+    "sieve: BagScoreSieve; measure: BagMeasureSVC, with a proof.", methods=("sieve", "measure")
 )
 @bag_option
 @reading_options

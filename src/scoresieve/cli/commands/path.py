@@ -7,12 +7,12 @@ from typing import Any
 import click
 
 from scoresieve.cli.options import (
-    METHODS,
     Sizes,
     common_options,
     examples,
     file_argument,
     measure_option,
+    method_option,
     reading_options,
     solving_options,
 )
@@ -29,13 +29,9 @@ from scoresieve.cli.progress import progress_of_reading
 @file_argument
 @click.option("-k", "k", type=Sizes(), default="1,2,5,10,20,50", show_default=True, metavar="SIZES")
 @measure_option
-@click.option(
-    "--method",
-    type=click.Choice(METHODS),
-    default="sieve",
-    show_default=True,
-    help="sieve: the score to expect for each number of features; else the objective of each "
-    "budget, and a proof of how far from the best it is.",
+@method_option(
+    "sieve: the score to expect for each number of features; else the objective of each budget, "
+    "and a proof of how far from the best it is."
 )
 @reading_options
 @solving_options

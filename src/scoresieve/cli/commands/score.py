@@ -6,11 +6,9 @@ import click
 
 from scoresieve.cli.options import (
     MeasureName,
-    bag_option,
-    common_options,
     examples,
     file_argument,
-    label_option,
+    labelled_options,
     model_argument,
 )
 from scoresieve.cli.output import table, write, write_json
@@ -31,9 +29,7 @@ from scoresieve.cli.progress import progress_of_reading
     metavar="NAMES",
     help="One or several with commas; by default the one that the model was fitted for.",
 )
-@label_option
-@bag_option
-@common_options
+@labelled_options
 def score(
     model: str,
     file: str,

@@ -75,7 +75,7 @@ def facts_of(model: Any) -> dict[str, Any]:
         if hasattr(model, name):
             facts[name.rstrip("_")] = getattr(model, name)
     if hasattr(model, "status_"):
-        facts["status"] = [status.value for status in model.status_]
+        facts["status"] = [getattr(status, "value", status) for status in model.status_]
     return facts
 
 
@@ -100,11 +100,18 @@ def in_words(model: Any, names: Any) -> str:
         return model.summary() + "\n"
     if hasattr(model, "summary"):
         return model.summary(feature_names=names) + "\n"
-    proofs = [
+    return f"{type(model).__name__}\n{_proofs(model)}{weights_table(model, names)}"
+
+
+def _proofs(model: Any) -> str:
+    """A line for each class about the objective, if the model has one with a bound."""
+    if not hasattr(model, "dual_"):
+        return ""
+    values = zip(classes_of(model), model.primal_, model.dual_, strict=True)
+    return "".join(
         f"class {label}: objective {primal:.4g}, and no model of this problem is below {dual:.4g}\n"
-        for label, primal, dual in zip(classes_of(model), model.primal_, model.dual_, strict=True)
-    ]
-    return f"{type(model).__name__}\n{''.join(proofs)}{weights_table(model, names)}"
+        for label, primal, dual in values
+    )
 
 
 def weights_table(model: Any, names: Any) -> str:

@@ -38,10 +38,10 @@ def load_model(path: str) -> SavedModel:
             f"{path}: there is no such model file; write one with scoresieve fit ... -o {path}"
         )
     model, encoding = load_with_input(path, read_input=_encoding)
-    if not hasattr(model, "_targets"):
-        raise BadData(
-            f"{path}: it holds a {type(model).__name__}, which is no classifier; use it in Python."
-        )
+    kind = getattr(getattr(model, "_targets", None), "kind", None)
+    if kind not in ("binary", "multiclass"):
+        what = "no classifier" if kind is None else "for rows with several labels"
+        raise BadData(f"{path}: it holds a {type(model).__name__}, which is {what}; use Python.")
     return SavedModel(model, encoding or Encoding.of_model(model))
 
 
