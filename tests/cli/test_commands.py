@@ -31,7 +31,7 @@ def table_of(text):
 def sparse(folder):
     """A svmlight file in three forms, and an npz, of three classes."""
     rng = np.random.default_rng(0)
-    X = sp.random_array((90, 30), density=0.2, rng=rng, format="csr")
+    X = sp.csr_array(rng.random((90, 30)) * (rng.random((90, 30)) < 0.2))
     y = np.arange(90) % 3 + 1
     X = X + sp.csr_array((np.full(90, 2.0), (np.arange(90), y + 4)), shape=X.shape)
     plain = io.BytesIO()

@@ -57,12 +57,13 @@ def test_ends_of_tasks_are_counted(tmp_path):
 
 def test_a_terminal_sees_progress_and_a_quiet_one_does_not(cli, monkeypatch):
     monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
-    monkeypatch.setattr(progress, "PAUSE", 0.001)
+    monkeypatch.setattr(progress, "PAUSE", 0.0)
+    assert "\rreading messages.csv: 100 %, 0 s left" in cli("convert messages.csv a.npz").err
+    monkeypatch.setattr(progress, "PAUSE", 0.01)
     options = "messages.csv --positive refund -k 1 --cv 2 -C 1"
     done = cli(f"fit {options}")
     assert "\rfitting: " in done.err
-    assert "\rreading messages.csv: " in done.err
     assert done.err.endswith("\r")
-    assert done.err.rpartition("\n")[2].split("\r")[-2].strip() == ""
+    assert done.err.split("\r")[-2].strip() == ""
     assert cli(f"fit {options} --quiet").err == ""
-    assert cli(f"path {options}").err.count("fitting: ") >= 1
+    assert "\rfitting: " in cli(f"path {options}").err
