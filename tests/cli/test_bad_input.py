@@ -210,6 +210,12 @@ CASES = {
         WRONG_DATA,
         ["data.parquet", "'day'", "dates", "--drop day"],
     ),
+    "lists": (
+        parquet(parts=[[1, 2]] * 4, label=Y),
+        FIT.format("data.parquet"),
+        WRONG_DATA,
+        ["data.parquet", "'parts'", "lists", "--drop parts"],
+    ),
     "parquet cut off": (
         {"data.parquet": b"PAR1 and then nothing"},
         FIT.format("data.parquet"),
@@ -544,6 +550,7 @@ def test_models_that_do_not_fit_a_command(cli, models, folder):
         (lambda tree: tree.update(format_version=99), ["format version 99", "Upgrade"]),
         (lambda tree: tree["input"].update(version=2), ["input.version", "upgrade"]),
         (lambda tree: tree["input"].pop("label"), ["input.label is missing"]),
+        (lambda tree: tree["input"].update(positive="z"), ["positive", "other, refund"]),
         (lambda tree: tree["input"].update(more=1), ["surplus", "more"]),
         (lambda tree: tree["input"]["rows"]["columns"].pop(), ["73 columns"]),
         (lambda tree: tree["input"]["rows"].update(kind="pickle"), ["must be one of"]),

@@ -151,6 +151,25 @@ def test_several_classes(cli, sparse):
     assert [row["class"] for row in rows] == ["1", "2", "3"]
 
 
+def test_the_positive_class_of_a_loss_is_the_one_that_was_named(cli):
+    for label in ("other", "refund"):
+        options = f"--positive {label} --method logistic -k 3"
+        done = cli(f"fit messages.csv {options} -o {label} --json")
+        assert json.loads(done.out)["positive"] == [label]
+        rows = table_of(cli(f"predict {label} messages.csv").out)
+        assert all((float(row["score"]) > 0) == (row["label"] == label) for row in rows)
+        truth = pd.read_csv("messages.csv")["label"]
+        found = [row["label"] for row in rows]
+        expected = {"f1": f1_score(truth, found, pos_label=label)}
+        scores = cli(f"score {label} messages.csv --measure f1 --json")
+        assert json.loads(scores.out) == pytest.approx(expected)
+    weights = [
+        {each["feature"]: each["weight"] for each in json.loads(cli(line).out)["features"]}
+        for line in ("inspect other --json", "inspect refund --json")
+    ]
+    assert weights[0] == {name: -weight for name, weight in weights[1].items()}
+
+
 def test_columns_beyond_those_of_training_are_left_out(cli, sparse, folder):
     assert cli(f"fit data.svm --positive 3 {QUICK} -o model").code == 0
     text = (folder / "data.svm").read_text()

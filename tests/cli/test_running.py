@@ -136,7 +136,10 @@ def test_an_interruption_has_its_code(cli, monkeypatch):
     [
         (RuntimeError("two\nlines"), ["should not happen", "RuntimeError: two lines", "--debug"]),
         (MemoryError(), ["not enough memory"]),
-        (OSError(28, "No space left on device", "model"), ["model: No space left on device"]),
+        (
+            OSError(28, "No space left on device", "model.0123456789abcdef.tmp"),
+            ["error: model: No space left on device"],
+        ),
         (ValueError("n_features_to_select=0"), ["-k=0"]),
     ],
 )

@@ -30,6 +30,8 @@ _OPTIONS = {
     "n_jobs": "--jobs",
 }
 _ARGUMENT = re.compile(rf"\b({'|'.join(_OPTIONS)})\b")
+#: How the name of a file that is being written ends.
+_UNFINISHED = re.compile(r"\.[0-9a-f]{16}\.tmp$")
 #: Optional packages, and the extra that brings them.
 _EXTRAS = {"pandas": "cli", "pyarrow": "cli", "matplotlib": "plot"}
 
@@ -72,7 +74,8 @@ def in_words(error: Exception) -> str:
         extra = _EXTRAS[error.name]
         return f'this needs the package {error.name}; pip install "scoresieve[{extra}]"'
     if isinstance(error, OSError) and error.filename is not None:
-        return f"{error.filename}: {error.strerror}; check the name and the folder."
+        name = _UNFINISHED.sub("", str(error.filename))
+        return f"{name}: {error.strerror}; check the name and the folder."
     if isinstance(error, MemoryError):
         return "there is not enough memory for this file; give fewer rows or columns."
     if isinstance(error, ValueError | TypeError | OSError):

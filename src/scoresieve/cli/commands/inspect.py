@@ -18,8 +18,7 @@ def inspect(model: str, as_json: bool) -> None:
     from scoresieve.cli.tasks.model_file import load_model
 
     saved = load_model(model)
-    names = saved.encoding.rows.feature_names()
-    plain = as_plain(saved.model, names)
+    plain = as_plain(saved)
     if as_json:
         write_json({**plain, "columns": columns_in_words(saved.encoding)})
         return
@@ -27,4 +26,4 @@ def inspect(model: str, as_json: bool) -> None:
     write(f"{plain['estimator']}({settings})\n")
     write(f"classes: {', '.join(plain['classes'])}\n")
     write(f"reads: {columns_in_words(saved.encoding)}\n")
-    write(in_words(saved.model, names))
+    write(in_words(saved))

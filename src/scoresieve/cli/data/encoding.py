@@ -20,6 +20,8 @@ from scoresieve.estimators.persistence.record import Record
 VERSION = 1
 #: With more columns of zeros and ones than this, X is sparse.
 MOST_DENSE = 100
+#: What an encoding has besides the columns, in the order of its arguments.
+_ABOUT = ("label", "bag", "against_rest", "positive")
 
 
 @dataclass(frozen=True)
@@ -138,12 +140,15 @@ class Encoding:
         Names of the columns, or of the arrays, with labels and bags.
     against_rest : str, optional
         The class that all others are one class against.
+    positive : str, optional
+        The positive one of two classes, if the user named it.
     """
 
     rows: Numbered | Named
     label: str | None = None
     bag: str | None = None
     against_rest: str | None = None
+    positive: str | None = None
 
     def keeping(self, support: Array) -> Encoding:
         """Without what only columns outside of the support would need."""
@@ -151,7 +156,7 @@ class Encoding:
 
     def plain(self) -> dict[str, Any]:
         """All that :meth:`from_record` needs."""
-        about = {"label": self.label, "bag": self.bag, "against_rest": self.against_rest}
+        about = {name: getattr(self, name) for name in _ABOUT}
         return {"version": VERSION, **about, "rows": self.rows.plain()}
 
     @classmethod
@@ -160,7 +165,7 @@ class Encoding:
         version = record.take("version", int)
         if version != VERSION:
             record.refuse("version", f"is {version}; this scoresieve reads {VERSION}: upgrade it.")
-        about = [record.take(k, str, type(None)) for k in ("label", "bag", "against_rest")]
+        about = [record.take(name, str, type(None)) for name in _ABOUT]
         entry = record.record("rows")
         kinds: dict[str, Any] = {"numbered": Numbered, "named": Named}
         rows = kinds[entry.choice("kind", list(kinds))].from_record(entry)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any
 
+import numpy as np
+
 from scoresieve.cli.data.columns import Category, Column, Flag, Number, Text
 from scoresieve.cli.errors import BadData, WrongUse
 
@@ -46,6 +48,11 @@ def _looks_like(values: Any, name: str, file: str) -> Any:
         raise BadData(
             f"{file}: the column {name!r} holds dates; turn them into numbers, or leave the column "
             f"out with --drop {name}."
+        )
+    if not values.dropna().map(np.isscalar).all():
+        raise BadData(
+            f"{file}: the column {name!r} holds lists or other parts; make columns of them, or "
+            f"leave it out with --drop {name}."
         )
     known = values.dropna().astype(str)
     n_values, n_rows = known.nunique(), len(values)

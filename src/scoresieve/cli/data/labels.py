@@ -29,6 +29,11 @@ class Classes(NamedTuple):
     positive: Any = None
     against_rest: str | None = None
 
+    @property
+    def positive_text(self) -> str | None:
+        """The positive class as one writes it."""
+        return None if self.positive is None else text_of(self.positive)
+
 
 def as_labels(name: str, values: Any) -> Array:
     """Whole numbers, truth values or text, one for each row and none missing."""

@@ -44,8 +44,9 @@ def read_named(source: Source, choices: Choices, watch: Watch | None) -> Table:
         source.name, as_labels(f"{source.name}, column {label!r}", frame[label]), choices.positive
     )
     columns = fit_columns(frame[used], source.name, asked["categorical"], asked["text"])
-    encoding = Encoding(Named(columns), label, bag, classes.against_rest)
-    X = encoding.rows.encode(frame, source.name)  # type: ignore[union-attr]
+    rows = Named(columns)
+    encoding = Encoding(rows, label, bag, classes.against_rest, classes.positive_text)
+    X = rows.encode(frame, source.name)
     bags = None if bag is None else _bags(source, frame[bag])
     return Table(source.name, X, encoding, classes.y, classes.positive, bags)
 

@@ -43,7 +43,8 @@ def read_numbered(source: Source, choices: Choices, watch: Watch | None) -> Tabl
         return Table(source.name, rows.scaled(X), Encoding(rows), bags=bags)
     _check_length(source, X, y, bags)
     classes = choose_positive(source.name, as_labels(source.name, y), choices.positive)
-    encoding = Encoding(rows, choices.label, choices.bag, classes.against_rest)
+    named = choices.label, choices.bag, classes.against_rest, classes.positive_text
+    encoding = Encoding(rows, *named)
     return Table(source.name, rows.scaled(X), encoding, classes.y, classes.positive, bags)
 
 

@@ -49,7 +49,7 @@ def certificates_of(path: str, saved: SavedModel, file: str, **columns: Any) -> 
             "gap": each.gap,
             "gap of the fit": float(gap),
         }
-        for label, each, gap in zip(classes_of(model), found, model.gap_, strict=True)
+        for label, each, gap in zip(classes_of(saved.targets), found, model.gap_, strict=True)
     ]
 
 

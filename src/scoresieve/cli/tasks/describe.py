@@ -5,10 +5,13 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
 
 from scoresieve.cli.data.encoding import Encoding, Named
 from scoresieve.cli.data.labels import text_of
 from scoresieve.cli.output import table
+from scoresieve.cli.tasks.model_file import SavedModel
+from scoresieve.estimators.targets import Targets
 
 
 class Weight(NamedTuple):
@@ -19,35 +22,26 @@ class Weight(NamedTuple):
     weight: float
 
 
-def weights_of(model: Any, names: Any) -> list[Weight]:
-    """Class by class, the largest weights first.
-
-    Parameters
-    ----------
-    names : array-like of shape (n_features,)
-        Not used for bags, whose instances are named by bag and place.
-    """
+def weights_of(saved: SavedModel) -> list[Weight]:
+    """Class by class, the largest weights first; instances are named by bag and place."""
+    model, names = saved.model, saved.encoding.rows.feature_names()
+    coef = model.coef_.toarray() if sp.issparse(model.coef_) else model.coef_
     found = []
-    coef = model._coefficients()
-    for problem, w in enumerate(coef):
+    for label, w in zip(classes_of(saved.targets), saved.targets.sign * coef, strict=True):
         for place in np.argsort(-np.abs(w), kind="stable")[: np.count_nonzero(w)]:
             if hasattr(model, "embedding_"):
                 bag, position = model._origins[place].tolist()
                 name = f"bag {bag}, instance {position}"
             else:
                 name = str(names[place])
-            found.append(Weight(_label(model, problem), name, float(w[place])))
+            found.append(Weight(label, name, float(w[place])))
     return found
 
 
-def classes_of(model: Any) -> list[str]:
+def classes_of(targets: Targets) -> list[str]:
     """The positive class of each problem."""
-    return [_label(model, problem) for problem in range(model._targets.n_problems)]
-
-
-def _label(model: Any, problem: int) -> str:
-    targets = model._targets
-    return text_of(targets.classes[targets.positive if targets.kind == "binary" else problem])
+    labels = targets.classes[[targets.positive]] if targets.kind == "binary" else targets.classes
+    return [text_of(label) for label in labels]
 
 
 def settings_of(model: Any) -> dict[str, Any]:
@@ -79,45 +73,47 @@ def facts_of(model: Any) -> dict[str, Any]:
     return facts
 
 
-def as_plain(model: Any, names: Any) -> dict[str, Any]:
+def as_plain(saved: SavedModel) -> dict[str, Any]:
     """All of it, for JSON."""
+    model, targets = saved.model, saved.targets
     measure = getattr(model, "measure_", None)
     return {
         "estimator": type(model).__name__,
         "measure": None if measure is None else measure.name,
         "classes": [text_of(label) for label in model.classes_],
-        "positive": classes_of(model),
+        "positive": classes_of(targets),
         "settings": settings_of(model),
         **facts_of(model),
-        "intercept": model._targets.sign * model.intercept_,
-        "features": [weight._asdict() for weight in weights_of(model, names)],
+        "intercept": targets.sign * model.intercept_,
+        "features": [weight._asdict() for weight in weights_of(saved)],
     }
 
 
-def in_words(model: Any, names: Any) -> str:
+def in_words(saved: SavedModel) -> str:
     """The model's own summary where it has one, or else a table of weights."""
+    model = saved.model
     if hasattr(model, "embedding_") and hasattr(model, "summary"):
         return model.summary() + "\n"
     if hasattr(model, "summary"):
-        return model.summary(feature_names=names) + "\n"
-    return f"{type(model).__name__}\n{_proofs(model)}{weights_table(model, names)}"
+        return model.summary(feature_names=saved.encoding.rows.feature_names()) + "\n"
+    return f"{type(model).__name__}\n{_proofs(saved)}{weights_table(saved)}"
 
 
-def _proofs(model: Any) -> str:
+def _proofs(saved: SavedModel) -> str:
     """A line for each class about the objective, if the model has one with a bound."""
-    if not hasattr(model, "dual_"):
+    if not hasattr(saved.model, "dual_"):
         return ""
-    values = zip(classes_of(model), model.primal_, model.dual_, strict=True)
+    values = zip(classes_of(saved.targets), saved.model.primal_, saved.model.dual_, strict=True)
     return "".join(
         f"class {label}: objective {primal:.4g}, and no model of this problem is below {dual:.4g}\n"
         for label, primal, dual in values
     )
 
 
-def weights_table(model: Any, names: Any) -> str:
+def weights_table(saved: SavedModel) -> str:
     """One line for each weight."""
-    what = "instance" if hasattr(model, "embedding_") else "feature"
-    rows = [(each.label, each.weight, each.feature) for each in weights_of(model, names)]
+    what = "instance" if hasattr(saved.model, "embedding_") else "feature"
+    rows = [(each.label, each.weight, each.feature) for each in weights_of(saved)]
     return table(("class", "weight", what), rows) if rows else "no weight is other than 0\n"
 
 

@@ -43,14 +43,14 @@ def fit_file(
     with progress_of_reading(f"reading {file}", quiet) as watch:
         table = read_training(file, choices_from(options), watch)
     model = (_fit_bags if of_bags else _fit_rows)(table, settings, quiet)
-    held_out = {} if test is None else held_out_scores(SavedModel(model, table.encoding), test)
+    saved = SavedModel(model, table.encoding)
+    held_out = {} if test is None else held_out_scores(saved, test)
     if output is not None:
-        save_model(output, model, table.encoding, with_certificate=certificate)
-    names = table.encoding.rows.feature_names()
+        save_model(output, saved, with_certificate=certificate)
     if as_json:
-        write_json({"model": output, "test": held_out or None, **as_plain(model, names)})
+        write_json({"model": output, "test": held_out or None, **as_plain(saved)})
         return
-    write(in_words(model, names))
+    write(in_words(saved))
     for name, value in held_out.items():
         write(f"{name} of {test}: {value:.3f}\n")
     write(f"model written to {output}\n" if output else "model not kept; name a file with -o\n")

@@ -7,12 +7,15 @@ so that commands take what ``model.save`` wrote.
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from scoresieve.cli.data.encoding import Encoding, n_columns
-from scoresieve.cli.errors import BadData
+from scoresieve.cli.data.labels import text_of
+from scoresieve.cli.errors import BadData, listed
 from scoresieve.estimators.persistence.record import Record
 from scoresieve.estimators.persistence.saving import load_with_input, save_with_input
+from scoresieve.estimators.targets import Targets
 
 
 class SavedModel(NamedTuple):
@@ -21,13 +24,20 @@ class SavedModel(NamedTuple):
     model: Any
     encoding: Encoding
 
+    @property
+    def targets(self) -> Targets:
+        """The classes, with the positive one that the user named: losses know of none."""
+        targets, positive = self.model._targets, self.encoding.positive
+        if positive is None or targets.kind != "binary":
+            return targets
+        texts = [text_of(label) for label in targets.classes]
+        return replace(targets, positive=texts.index(positive))
 
-def save_model(
-    path: str, model: Any, encoding: Encoding, *, with_certificate: bool = False
-) -> None:
+
+def save_model(path: str, saved: SavedModel, *, with_certificate: bool = False) -> None:
     """Write both to one file, all of it or nothing."""
-    is_of_bags = hasattr(model, "embedding_")
-    kept = encoding if is_of_bags else encoding.keeping(model.support_)
+    model, encoding = saved
+    kept = encoding if hasattr(model, "embedding_") else encoding.keeping(model.support_)
     save_with_input(path, model, kept.plain(), with_certificate=with_certificate)
 
 
@@ -51,5 +61,10 @@ def _encoding(model: Any, record: Record) -> Encoding:
         raise ValueError(
             f"input is about {encoding.rows.n_features} columns of X; the model has "
             f"{n_columns(model)}."
+        )
+    if encoding.positive is not None and encoding.positive not in map(text_of, model.classes_):
+        raise ValueError(
+            f"input.positive is {encoding.positive!r}, which is none of the classes "
+            f"{listed(map(text_of, model.classes_))}."
         )
     return encoding

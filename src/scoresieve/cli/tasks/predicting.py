@@ -37,7 +37,7 @@ def predict_file(
     if of_bags:
         X = bags_of(table)
         columns["bag"] = X.names.tolist()
-    columns |= predictions(saved.model, X)
+    columns |= predictions(saved, X)
     text = as_json_lines(columns) if as_json else as_csv(columns)
     if output is None:
         write(text)

@@ -19,15 +19,15 @@ from scoresieve.cli.tasks.model_file import SavedModel
 from scoresieve.estimators.decision import measure_score
 
 
-def predictions(model: Any, X: Any) -> dict[str, Any]:
+def predictions(saved: SavedModel, X: Any) -> dict[str, Any]:
     """Columns ``label``, ``score`` and, where the model has them, ``probability``.
 
     Score and probability are those of the positive class, of more than two classes those of the
     label.
     """
-    targets = model._targets
+    model, targets = saved.model, saved.targets
     decision = model.decision_function(X)
-    labels = targets.predict(decision)
+    labels = model._targets.predict(decision)
     found: dict[str, Any] = {"label": [text_of(label) for label in labels]}
     found["score"] = _of_class(targets.sign * decision, decision, targets)
     if hasattr(model, "predict_proba"):
@@ -59,15 +59,14 @@ def as_json_lines(columns: dict[str, Iterable[Any]]) -> str:
     return "".join(json_line(dict(zip(columns, row, strict=True))) for row in rows)
 
 
-def scores_of(model: Any, X: Any, y: Array, measures: list[str]) -> dict[str, float]:
+def scores_of(saved: SavedModel, X: Any, y: Array, measures: list[str]) -> dict[str, float]:
     """Each measure of the model's decisions; its own one if none is named."""
+    model, targets = saved.model, saved.targets
     if not measures:
         own = getattr(model, "measure_", None)
         return {"accuracy" if own is None else own.name: float(model.score(X, y))}
     decision = model._above_thresholds(model.decision_function(X))
-    return {
-        name: measure_score(get_measure(name), model._targets, y, decision) for name in measures
-    }
+    return {name: measure_score(get_measure(name), targets, y, decision) for name in measures}
 
 
 def held_out_scores(
@@ -76,4 +75,4 @@ def held_out_scores(
     """Measures of a model on the labelled rows, or bags, of a file; columns as for reading it."""
     data = read_labelled(path, saved, **columns)
     with naming(data.file):
-        return scores_of(saved.model, data.X, data.y, list(measures))
+        return scores_of(saved, data.X, data.y, list(measures))
