@@ -93,9 +93,9 @@ def in_words(saved: SavedModel) -> str:
     """The model's own summary where it has one, or else a table of weights."""
     model = saved.model
     if hasattr(model, "embedding_") and hasattr(model, "summary"):
-        return model.summary() + "\n"
+        return f"{model.summary()}\n"
     if hasattr(model, "summary"):
-        return model.summary(feature_names=saved.encoding.rows.feature_names()) + "\n"
+        return f"{model.summary(feature_names=saved.encoding.rows.feature_names())}\n"
     return f"{type(model).__name__}\n{_proofs(saved)}{weights_table(saved)}"
 
 
