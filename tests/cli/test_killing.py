@@ -20,20 +20,25 @@ def start(arguments):
     child = os.fork()
     if child:
         return child
-    sink = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(sink, 1)
-    os.dup2(sink, 2)
-    sys.argv = ["scoresieve", *arguments]
+    code = 143  # a signal may come as late as in the lines below
     try:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        sink = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(sink, 1)
+        os.dup2(sink, 2)
+        sys.argv = ["scoresieve", *arguments]
         main()
     except SystemExit as ending:
-        os._exit(ending.code or 0)
+        code = ending.code or 0
+    except KeyboardInterrupt:
+        code = 130
     finally:
-        os._exit(99)
+        os._exit(code)
 
 def code_of(child):
     return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
 
+signal.signal(signal.SIGINT, signal.SIG_DFL)
 *arguments, output, n_kills = json.loads(sys.argv[1])
 begin = time.perf_counter()
 assert code_of(start([*arguments, output])) == 0
