@@ -115,7 +115,7 @@ def test_each_kind_of_column(tmp_path, mixed):
     assert np.all(X["fixed"] == 0)
     assert np.array_equal(X["ok"], mixed["ok"])
     for value in ("a", "b", ""):
-        assert np.array_equal(X[f"shop={value}"], mixed["shop"] == value)
+        assert np.array_equal(X[f"shop={value or '(empty)'}"], mixed["shop"] == value)
     words = [name for name in names if name.startswith("note:")]
     expected = TfidfVectorizer(sublinear_tf=True, min_df=2).fit_transform(mixed["note"])
     assert np.allclose(X[words], expected.toarray(), rtol=1e-12)
@@ -150,6 +150,19 @@ def test_what_a_column_is_can_be_said(tmp_path, mixed):
     of_n = [place for place, name in enumerate(names) if name.startswith("n=")]
     assert found.X[:, of_n].toarray()[0].sum() == 0
     assert np.array_equal(found.X[1:, of_n].toarray(), table.X[1:, of_n].toarray())
+
+
+def test_two_values_are_one_column(tmp_path):
+    path = tmp_path / "data.csv"
+    path.write_text("sex,label\nm,1\nf,0\nm,1\n")
+    table = read_training(str(path), Choices())
+    assert table.encoding.rows.feature_names().tolist() == ["sex=f"]
+    assert table.X.tolist() == [[0], [1], [0]]
+    path.write_text("sex\nf\nm\n")
+    assert read_like(str(path), kept(table.encoding)).X.tolist() == [[1], [0]]
+    path.write_text("sex\nx\nm\n")
+    with pytest.warns(UserWarning, match=r"in 1 of 2 rows: 'x'"):
+        assert read_like(str(path), kept(table.encoding)).X.tolist() == [[0], [0]]
 
 
 def test_few_columns_of_numbers_are_dense(tmp_path, mixed):

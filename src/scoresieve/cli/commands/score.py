@@ -39,7 +39,10 @@ def score(
     as_json: bool,
     quiet: bool,
 ) -> None:
-    """Measure MODEL on the labelled rows, or bags, of FILE."""
+    """Measure MODEL on the labelled rows, or bags, of FILE.
+
+    Of more than two classes a measure is the average over the classes, each against the rest.
+    """
     from scoresieve.cli.tasks.model_file import load_model
     from scoresieve.cli.tasks.models import check_measures
     from scoresieve.cli.tasks.predictions import held_out_scores

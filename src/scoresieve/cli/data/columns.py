@@ -2,7 +2,7 @@
 
 number     (x - mean) / scale, the standard deviation of the training rows
 flag       0 or 1
-category   one column for each value of the training rows, 1 where a row has it
+category   one column for each value of the training rows, 1 where a row has it; one for two values
 text       TF-IDF of its words, rows of length 1
 """
 
@@ -11,6 +11,7 @@ from __future__ import annotations
 import sys
 import warnings
 from abc import ABC, abstractmethod
+from collections import Counter
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -117,42 +118,59 @@ class Flag(Column):
 
 @dataclass(frozen=True)
 class Category(Column):
-    """One column for each value; a value that training did not have is none of them."""
+    """One column for each value; a value that training did not have is none of them.
+
+    Of two values the rarer has the column, since the other one would say the same again.
+
+    Attributes
+    ----------
+    values : tuple of str
+        Those that have a column.
+    base : str
+        The one of two that has none; without it, an empty cell if that is not among the values.
+    """
 
     name: str
     values: tuple[str, ...]
+    base: str = ""
     kind: ClassVar[str] = "category"
 
     @classmethod
     def fitted(cls, values: Any, name: str, file: str) -> Category:
         """With the values of the training rows."""
-        return cls(name, tuple(sorted(set(texts_of(values)))))
+        counts = Counter(texts_of(values))
+        if len(counts) != 2:
+            return cls(name, tuple(sorted(counts)))
+        rarer, base = sorted(counts, key=lambda value: (counts[value], value))
+        return cls(name, (rarer,), base)
 
     def feature_names(self) -> list[str]:
         """Of the columns of X."""
-        return [f"{self.name}={value}" for value in self.values]
+        return [f"{self.name}={value or '(empty)'}" for value in self.values]
 
     def encode(self, values: Any, file: str) -> Any:
         """See :class:`Column`."""
-        place = {value: at for at, value in enumerate(self.values)}
+        place = {self.base: -1} | {value: at for at, value in enumerate(self.values)}
         texts = texts_of(values)
-        places = np.array([place.get(text, -1) for text in texts], dtype=np.int64)
-        rows = np.flatnonzero(places >= 0)
-        if rows.size < places.size:
-            new = sorted({texts[row] for row in np.flatnonzero(places < 0)})
+        new = sorted({text for text in texts if text not in place})
+        if new:
+            n_new = sum(text not in place for text in texts)
             warnings.warn(
                 f"{file}: the column {self.name!r} has values that training did not have, in "
-                f"{places.size - rows.size} of {places.size} rows: {listed(map(repr, new), 3)}; "
-                "nothing is known of them.",
+                f"{n_new} of {len(texts)} rows: {listed(map(repr, new), 3)}; nothing is known of "
+                "them.",
                 stacklevel=2,
             )
+        places = np.array([place.get(text, -1) for text in texts], dtype=np.int64)
+        rows = np.flatnonzero(places >= 0)
         ones, shape = np.ones(rows.size), (places.size, len(self.values))
         return sp.csr_array((ones, (rows, places[rows])), shape=shape)
 
     @classmethod
     def from_record(cls, record: Record) -> Category:
         """From plain data, all of it checked."""
-        return cls(record.take("name", str), texts_in(record, "values"))
+        name, values = record.take("name", str), texts_in(record, "values")
+        return cls(name, values, record.take("base", str))
 
 
 @dataclass(frozen=True, eq=False)
