@@ -10,8 +10,6 @@ from typing import NamedTuple
 
 import pytest
 
-pytest.importorskip("click", reason="the command line is an extra")
-
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples" / "command_line"
 #: A fit of a moment.
 QUICK = "--cv 2 -C 1 -k 3"
