@@ -140,6 +140,19 @@ def test_svmlight_in_each_packing(cli, sparse, name):
     assert json.loads(cli(f"score model {name} --json").out)["f1"] > 0.8
 
 
+def test_labels_beside_a_sparse_matrix(cli, sparse, folder):
+    X, y = sparse
+    sp.save_npz(folder / "X.npz", sp.csr_matrix(X))
+    np.save(folder / "y.npy", y)
+    assert cli(f"fit X.npz --label y.npy --positive 3 {QUICK} -o model").code == 0
+    assert json.loads(cli("score model X.npz --label y.npy --json").out)["f1"] > 0.8
+    assert "--label" in cli("score model X.npz").err
+    np.save(folder / "short.npy", y[:-1])
+    done = cli("fit X.npz --label short.npy -k 1")
+    assert done.code == 1
+    assert "89 labels for 90 rows" in done.err
+
+
 def test_several_classes(cli, sparse):
     assert cli(f"fit data.svm {QUICK} -o model").code == 0
     rows = table_of(cli("predict model data.svm").out)

@@ -95,8 +95,8 @@ common_options = all_of(json_option, quiet_option, debug_option)
 label_option = click.option(
     "--label",
     metavar="NAME",
-    help="Column of the labels, by name or by number from 1 on; for npz the name of the array. By "
-    "default one called label, target, class or y.",
+    help="Column of the labels, by name or by number from 1 on; for npz the name of the array, or "
+    "a .npy file. By default one called label, target, class or y.",
 )
 reading_options = all_of(
     label_option,

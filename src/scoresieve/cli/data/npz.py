@@ -7,13 +7,14 @@ y, bag, bag_label, feature_names        all optional
 
 from __future__ import annotations
 
+import os
 from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 
 from scoresieve._arrays import Array
-from scoresieve.cli.data.source import Source
+from scoresieve.cli.data.source import Source, reading
 from scoresieve.cli.errors import BadData, WrongUse, listed
 
 _LABELS = ("y", "label", "labels", "target")
@@ -35,7 +36,7 @@ def read_npz(source: Source, label: str | None = None, bag: str | None = None) -
     Parameters
     ----------
     label, bag : str, optional
-        Names of the arrays with the labels and with the bag of each row.
+        Names of the arrays with the labels and with the bag of each row, or ``.npy`` files.
     """
     with source.open() as stream, np.load(stream, allow_pickle=False) as file:
         X = _matrix(source, file, stream)
@@ -74,17 +75,28 @@ def _matrix(source: Source, file: Any, stream: Any) -> Any:
 def _array(
     source: Source, file: Any, name: str | None, usual: tuple[str, ...], option: str
 ) -> Array | None:
-    """The array of that name, or else the first of the usual names that is there."""
+    """The array of that name, in the file or a file itself, or else the first usual one."""
+    if is_file(name) and name not in file:
+        with reading(str(name)):
+            return _checked(str(name), np.load(str(name), allow_pickle=False), "in it")
     if name is not None and name not in file:
         raise WrongUse(
             f"{source.name}: {option} {name} is no array of the file, which holds "
-            f"{listed(file.files)}; give one of these."
+            f"{listed(file.files)}; give one of these, or a file that ends in .npy."
         )
     found = name or next((each for each in usual if each in file), None)
-    array = None if found is None else file[found]
-    if array is not None and (array.ndim != 1 or array.dtype.kind not in "biufUS"):
+    return None if found is None else _checked(source.name, file[found], found)
+
+
+def is_file(name: str | None) -> bool:
+    """Whether an array is a file of its own, as labels beside ``scipy.sparse.save_npz`` are."""
+    return name is not None and name.endswith(".npy") and os.path.exists(name)
+
+
+def _checked(file: str, array: Array, name: str) -> Array:
+    if array.ndim != 1 or array.dtype.kind not in "biufUS":
         raise BadData(
-            f"{source.name}: the array {found} has the shape {array.shape} and the dtype "
-            f"{array.dtype}; it must be one number or text for each row."
+            f"{file}: the array {name} has the shape {array.shape} and the dtype {array.dtype}; it "
+            "must be one number or text for each row."
         )
     return array

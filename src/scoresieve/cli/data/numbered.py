@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from scoresieve._arrays import Array
 from scoresieve.cli.data.encoding import Encoding, Numbered
 from scoresieve.cli.data.labels import as_labels, choose_positive
-from scoresieve.cli.data.npz import read_npz
+from scoresieve.cli.data.npz import is_file, read_npz
 from scoresieve.cli.data.source import Kind, Source, Watch
 from scoresieve.cli.data.svmlight import read_names, read_svmlight
 from scoresieve.cli.data.table import Choices, Table
@@ -43,8 +43,9 @@ def read_numbered(source: Source, choices: Choices, watch: Watch | None) -> Tabl
         return Table(source.name, rows.scaled(X), Encoding(rows), bags=bags)
     _check_length(source, X, y, bags)
     classes = choose_positive(source.name, as_labels(source.name, y), choices.positive)
-    named = choices.label, choices.bag, classes.against_rest, classes.positive_text
-    encoding = Encoding(rows, *named)
+    # A file with the labels of these rows is not the one of others.
+    label, bag = (None if is_file(name) else name for name in (choices.label, choices.bag))
+    encoding = Encoding(rows, label, bag, classes.against_rest, classes.positive_text)
     return Table(source.name, rows.scaled(X), encoding, classes.y, classes.positive, bags)
 
 

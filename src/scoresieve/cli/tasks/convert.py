@@ -46,9 +46,9 @@ def write_svmlight(table: Table, stream: IO[bytes]) -> None:
 def write_npz(table: Table, stream: IO[bytes]) -> None:
     """``y``, ``feature_names`` and X, sparse ones as ``scipy.sparse.load_npz`` reads them."""
     arrays: dict[str, Any] = {"y": table.y}
-    names = np.array([str(name) for name in table.encoding.rows.feature_names()])
-    if not isinstance(table.encoding.rows, Numbered) or table.encoding.rows.names:
-        arrays["feature_names"] = names
+    rows = table.encoding.rows
+    if not isinstance(rows, Numbered) or rows.names:
+        arrays["feature_names"] = np.array([str(name) for name in rows.feature_names()])
     if table.bags is not None:
         arrays["bag"] = table.bags
     if sp.issparse(table.X):
