@@ -335,3 +335,11 @@ def test_demo_runs_the_demonstration(cli, monkeypatch):
     monkeypatch.setattr("scoresieve.demo.main", lambda arguments: calls.append(arguments) or 0)
     assert cli("demo -o here").code == 0
     assert calls == [["--output", "here"]]
+
+
+def test_demo_ends_with_its_reader(cli, monkeypatch):
+    def nobody_reads(arguments):
+        raise BrokenPipeError(32, "Broken pipe")
+
+    monkeypatch.setattr("scoresieve.demo.main", nobody_reads)
+    assert cli("demo") == (141, "", "")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from scoresieve.cli.options import debug_option, examples
+from scoresieve.cli.output import ClosedPipe
 
 
 @click.command(epilog=examples("scoresieve demo", "scoresieve demo -o figures"))
@@ -17,4 +18,7 @@ def demo(output: str) -> int:
     """
     from scoresieve.demo import main
 
-    return main(["--output", output])
+    try:
+        return main(["--output", output])
+    except BrokenPipeError as error:
+        raise ClosedPipe from error
