@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -33,6 +34,7 @@ ALLOWED: dict[str, set[str]] = {
     ROOT: LIBRARY,
     **{unit: LIBRARY | {ROOT} for unit in SHELVES},
     **{unit: LIBRARY | {ROOT} | SHELVES for unit in PROGRAMS},
+    "cli": LIBRARY | {ROOT, "demo"} | SHELVES,
     "__main__": LIBRARY | {ROOT} | SHELVES | PROGRAMS,
 }
 #: The rooms of the solvers, each of which may import those of the rows above it.
@@ -47,9 +49,22 @@ ROOMS = (
     {"path", "hard_budget"},
 )
 #: Modules that ask for one of the package by its name, when a user wants what is built on them.
-BY_NAME = {"estimators.persistence.classes", "estimators.summary.mixin"}
+BY_NAME = {"", "estimators.persistence.classes", "estimators.summary.mixin"}
 #: Optional packages, imported in the function that needs them or not at all.
-LAZY = {"matplotlib", "pandas", "polars"}
+LAZY = {"matplotlib", "pandas", "polars", "pyarrow", "rich"}
+#: The rooms of the command line, likewise.
+CLI_ROOMS = (
+    {"errors", "output"},
+    {"options", "progress", "data"},
+    {"tasks"},
+    {"commands"},
+    {"program"},
+    {"running"},
+    {"__main__"},
+)
+#: Modules that answer ``--help`` and so load nothing slow; they import it in the function that
+#: does the work. What they reach that way is in the test of circles, as any import is.
+LIGHT = ("cli", "cli.commands")
 
 
 class Import(NamedTuple):
@@ -58,6 +73,7 @@ class Import(NamedTuple):
     importer: str
     imported: str
     at_load: bool
+    in_function: bool = False
 
 
 def module_name(path: Path, source: Path) -> str:
@@ -71,6 +87,12 @@ def imports_of(path: Path, source: Path) -> Iterator[Import]:
     package = importer if path.name == "__init__.py" else importer.rpartition(".")[0]
     tree = ast.parse(path.read_text(encoding="utf-8"), filename=str(path))
     at_load = set(map(id, statements_run_at_load(tree)))
+    in_function = {
+        id(node)
+        for function in ast.walk(tree)
+        if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef)
+        for node in ast.walk(function)
+    }
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]
@@ -83,7 +105,7 @@ def imports_of(path: Path, source: Path) -> Iterator[Import]:
         else:
             continue
         for name in names:
-            yield Import(importer, name, id(node) in at_load)
+            yield Import(importer, name, id(node) in at_load, id(node) in in_function)
 
 
 def statements_run_at_load(node: ast.AST) -> Iterator[ast.AST]:
@@ -113,7 +135,7 @@ def unit_of(module: str, source: Path) -> str:
 
 def layer_violations(source: Path) -> list[str]:
     found = []
-    for importer, imported, _ in all_imports(source):
+    for importer, imported, *_ in all_imports(source):
         if imported.split(".")[0] != source.name:
             continue
         unit, used = unit_of(importer, source), unit_of(imported, source)
@@ -132,7 +154,7 @@ def module_graph(source: Path) -> dict[str, set[str]]:
     """Which module imports which, wherever the import stands; a name counts as its module."""
     modules = modules_of(source)
     graph: dict[str, set[str]] = {module: set() for module in modules}
-    for importer, imported, _ in all_imports(source):
+    for importer, imported, *_ in all_imports(source):
         target = imported if imported in modules else imported.rpartition(".")[0]
         if target in modules and target != importer:
             graph[importer].add(target)
@@ -159,11 +181,11 @@ def _loop_from(start: str, graph: dict[str, set[str]]) -> list[str]:
 
 
 def own_imports_in_functions(source: Path) -> list[str]:
-    """Imports of the package's own modules that would not run at load: they could hide a cycle."""
+    """Imports of the package's own modules in functions: they could hide a cycle."""
     return [
         f"{importer} -> {imported}"
-        for importer, imported, at_load in all_imports(source)
-        if not at_load and imported.split(".")[0] == source.name
+        for importer, imported, _, in_function in all_imports(source)
+        if in_function and imported.split(".")[0] == source.name and not is_light(importer, source)
     ]
 
 
@@ -171,15 +193,36 @@ def imports_by_name(source: Path) -> set[str]:
     """Modules with ``import_module``, which no other rule sees."""
     return {
         importer.partition(".")[2]
-        for importer, imported, _ in all_imports(source)
+        for importer, imported, *_ in all_imports(source)
         if imported in ("importlib", "importlib.import_module")
     }
 
 
-def room_violations(source: Path) -> list[str]:
-    """Imports from a room of the solvers into one that is not above it."""
-    prefix, rank = f"{source.name}.solvers.", {}
-    for row, rooms in enumerate(ROOMS):
+def is_light(module: str, source: Path) -> bool:
+    """Whether a module is a part of the command line that loads nothing slow."""
+    parts = module.removeprefix(f"{source.name}.").split(".")
+    return ".".join(parts) in LIGHT or ".".join(parts[:-1]) in LIGHT[: len(parts) - 1]
+
+
+def slow_imports(source: Path) -> list[str]:
+    """What a light module imports at load besides the standard library, click and light modules."""
+    modules, found = modules_of(source), []
+    for importer, imported, at_load, _ in all_imports(source):
+        if not at_load or not is_light(importer, source):
+            continue
+        target = imported if imported in modules else imported.rpartition(".")[0]
+        top = imported.split(".")[0]
+        if imported == f"{source.name}.__version__":  # the package itself loads nothing
+            continue
+        if top not in {*sys.stdlib_module_names, "click"} and not is_light(target, source):
+            found.append(f"{importer} -> {imported}: slow; import it in the function")
+    return found
+
+
+def room_violations(source: Path, part: str = "solvers", table: tuple = ROOMS) -> list[str]:
+    """Imports from a room of a part of the package into one that is not above it."""
+    prefix, rank = f"{source.name}.{part}.", {}
+    for row, rooms in enumerate(table):
         rank |= dict.fromkeys(rooms, row)
     found = []
     for module, used in module_graph(source).items():
@@ -201,7 +244,7 @@ def unknown_units(source: Path) -> list[str]:
 
 def third_party_violations(source: Path) -> list[str]:
     found = []
-    for importer, imported, at_load in all_imports(source):
+    for importer, imported, at_load, _ in all_imports(source):
         top, *rest = imported.split(".")
         if top == "clarabel" and importer != f"{source.name}.solvers.conic":
             found.append(f"{importer} -> {imported}: only solvers/conic.py imports clarabel")
@@ -240,6 +283,14 @@ def test_an_import_by_name_is_found(tmp_path):
 
 def test_rooms_of_the_solvers_are_in_order():
     assert room_violations(SOURCE) == []
+
+
+def test_rooms_of_the_command_line_are_in_order():
+    assert room_violations(SOURCE, "cli", CLI_ROOMS) == []
+
+
+def test_help_of_the_command_line_loads_nothing_slow():
+    assert slow_imports(SOURCE) == []
 
 
 def test_every_unit_is_in_the_table():
@@ -317,6 +368,30 @@ def test_an_import_in_a_function_is_found(tmp_path):
     assert own_imports_in_functions(source) == [
         "scoresieve.solvers.conic -> scoresieve.solvers.problem.Problem"
     ]
+
+
+@pytest.mark.parametrize(
+    ("file", "line"),
+    [
+        ("cli/program.py", "import numpy"),
+        ("cli/commands/fit.py", "from sklearn.svm import LinearSVC"),
+        ("cli/commands/fit.py", "from ..data.table import Table"),
+        ("cli/commands/fit.py", "from scoresieve import solve"),
+    ],
+)
+def test_a_slow_import_is_found(tmp_path, file, line):
+    light = {
+        "cli/__init__.py": "import sys\ndef main():\n    from .program import run\n",
+        "cli/program.py": "import click\nfrom .commands.fit import fit\n",
+        "cli/commands/__init__.py": "",
+        "cli/commands/fit.py": "def fit():\n    import numpy\n    from ..data import table\n",
+        "cli/data/table.py": "import numpy\nclass Table: pass\n",
+    }
+    source = write_tree(tmp_path, SOUND | light)
+    assert slow_imports(source) == []
+    assert own_imports_in_functions(source) == []
+    source = write_tree(tmp_path, {file: f"{light[file]}{line}\n"})
+    assert len(slow_imports(source)) == 1
 
 
 def test_a_wrong_room_is_found(tmp_path):

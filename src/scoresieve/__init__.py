@@ -10,24 +10,29 @@ estimator wraps the solver; a certificate checks the result.
 (IEEE TPAMI 2013); its equations are numbered as in the preprint.
 """
 
+from __future__ import annotations
+
+import importlib
 import logging
 from importlib.metadata import PackageNotFoundError, version
+from typing import TYPE_CHECKING, Any
 
-from scoresieve.certificate import Certificate, certify
-from scoresieve.estimators import (
-    BudgetClassifier,
-    BudgetPath,
-    BudgetRegressor,
-    MeasureSVC,
-    ScoreSieve,
-    budget_path,
-    load,
-    selection_frequency,
-)
-from scoresieve.losses import Loss, get_loss
-from scoresieve.measures import Contingency, Measure, get_measure
-from scoresieve.risks import DualPoint
-from scoresieve.solvers import Progress, SolveResult, Status, solve
+if TYPE_CHECKING:
+    from scoresieve.certificate import Certificate, certify
+    from scoresieve.estimators import (
+        BudgetClassifier,
+        BudgetPath,
+        BudgetRegressor,
+        MeasureSVC,
+        ScoreSieve,
+        budget_path,
+        load,
+        selection_frequency,
+    )
+    from scoresieve.losses import Loss, get_loss
+    from scoresieve.measures import Contingency, Measure, get_measure
+    from scoresieve.risks import DualPoint
+    from scoresieve.solvers import Progress, SolveResult, Status, solve
 
 # What is logged is shown where the user asks for it, and nowhere else.
 logging.getLogger(__name__).addHandler(logging.NullHandler())
@@ -59,3 +64,38 @@ __all__ = [
     "selection_frequency",
     "solve",
 ]
+
+#: Where each name is defined. Nothing is loaded before it is asked for, so that a program that
+#: needs one part of the package, such as the command line for its help, does not wait for all.
+_DEFINED_IN = {
+    "certificate": ("Certificate", "certify"),
+    "estimators": (
+        *("BudgetClassifier", "BudgetPath", "BudgetRegressor", "MeasureSVC", "ScoreSieve"),
+        *("budget_path", "load", "selection_frequency"),
+    ),
+    "losses": ("Loss", "get_loss"),
+    "measures": ("Contingency", "Measure", "get_measure"),
+    "risks": ("DualPoint",),
+    "solvers": ("Progress", "SolveResult", "Status", "solve"),
+}
+_MODULE_OF = {name: module for module, names in _DEFINED_IN.items() for name in names}
+#: Parts that ``scoresieve.mil`` and the like find without an import of their own.
+_PARTS = {
+    *_DEFINED_IN,
+    *("baselines", "datasets", "design", "mil", "plotting", "regularizers", "report"),
+}
+
+
+def __getattr__(name: str) -> Any:
+    """A public name, or a part of the package, when it is used for the first time."""
+    if name in _PARTS:
+        return importlib.import_module(f"{__name__}.{name}")
+    if name not in _MODULE_OF:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(importlib.import_module(f"{__name__}.{_MODULE_OF[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__, *_PARTS})

@@ -18,6 +18,7 @@ from sklearn.exceptions import NotFittedError
 
 from scoresieve import BudgetClassifier, BudgetRegressor, MeasureSVC, load
 from scoresieve.estimators.persistence.classes import CLASSES
+from scoresieve.estimators.persistence.saving import load_with_input, save_with_input
 from scoresieve.losses import EpsilonInsensitive, Huber, HuberHinge, Squared
 from scoresieve.measures import (
     PRBEP,
@@ -323,3 +324,28 @@ def test_load_of_another_class(fitted, path, monkeypatch):
     assert type(Other.load(path)) is Other
     with pytest.raises(ValueError, match=r"model\.scoresieve.*holds a Other, not a MeasureSVC"):
         MeasureSVC.load(path)
+
+
+def test_plain_data_beside_a_model(tmp_path):
+    X = np.random.default_rng(0).normal(size=(60, 4))
+    model = MeasureSVC("f1", budget=2).fit(X, X[:, 0] > 0.5)
+    path = tmp_path / "model"
+    save_with_input(path, model, {"columns": ["a", "b"], "scales": np.arange(2.0)})
+    assert np.array_equal(load(path).coef_, model.coef_)
+    assert load_with_input(path)[1] is None
+
+    def read(loaded, record):
+        assert np.array_equal(loaded.coef_, model.coef_)
+        return record.take("columns", list), record.array("scales", np.float64, (2,))
+
+    columns, scales = load_with_input(path, read_input=read)[1]
+    assert columns == ["a", "b"]
+    assert scales.tolist() == [0.0, 1.0]
+
+
+def test_plain_data_beside_a_model_that_is_wrong(tmp_path):
+    X = np.random.default_rng(0).normal(size=(60, 4))
+    path = tmp_path / "model"
+    save_with_input(path, MeasureSVC("f1", budget=2).fit(X, X[:, 0] > 0.5), {"columns": 3})
+    with pytest.raises(ValueError, match=r"cannot load '.*model': input.columns must be list"):
+        load_with_input(path, read_input=lambda model, record: record.take("columns", list))

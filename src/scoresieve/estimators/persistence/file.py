@@ -18,7 +18,7 @@ import secrets
 import struct
 import zipfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib.metadata import PackageNotFoundError, version
 from typing import IO, Any
 
@@ -96,18 +96,18 @@ def replaced(path: str | os.PathLike) -> Iterator[IO[bytes]]:
     """
     path = os.path.realpath(path)
     unfinished = f"{path}.{secrets.token_hex(8)}.tmp"
-    # A plain open, unlike mkstemp, gives the permissions that every other file of the user has.
-    with open(unfinished, "xb") as stream:
-        try:
+    try:
+        # A plain open, unlike mkstemp, gives the permissions that every other file of the user has.
+        with open(unfinished, "xb") as stream:
             yield stream
             stream.flush()
             os.fsync(stream.fileno())
-            stream.close()
-            os.replace(unfinished, path)
-        except BaseException:
-            stream.close()
+        os.replace(unfinished, path)
+    except BaseException:
+        # Also when a signal ends the program between any two of these lines.
+        with suppress(FileNotFoundError):
             os.unlink(unfinished)
-            raise
+        raise
 
 
 def _add_member(archive: zipfile.ZipFile, name: str, content: bytes) -> None:

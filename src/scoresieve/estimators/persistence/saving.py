@@ -7,6 +7,7 @@ and nothing else of this package.
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from typing import Any, ClassVar
 
 from sklearn.utils.validation import check_is_fitted
@@ -19,6 +20,9 @@ from scoresieve.estimators.persistence.record import Known, Record
 
 #: What the dense weights of a loaded model may take, if the caller does not say otherwise.
 MAX_BYTES = 2**30
+
+#: The entry of a file that says how the rows of other files become X.
+INPUT = "input"
 
 _OUTPUTS = (None, "default", "pandas", "polars")
 
@@ -84,14 +88,7 @@ class PersistenceMixin:
         TypeError
             If a parameter is no plain data, but a pandas object for example.
         """
-        check_is_fitted(self, self._required())
-        name = type(self).__name__
-        if CLASSES.get(name) is not type(self):
-            raise TypeError(f"{name} is a class of your own, which load does not know; pickle it.")
-        tree = (self if with_certificate else self._without_certificate())._tree()
-        # What is not of the expected form, since somebody changed it, is refused now, not later.
-        model_of(Record(tree, "model"))
-        write_model(path, tree)
+        write_model(path, plain_model(self, with_certificate))
 
     def _without_certificate(self) -> Any:
         """The same model without what grows with the training rows."""
@@ -150,6 +147,25 @@ class PersistenceMixin:
         return model
 
 
+def plain_model(model: PersistenceMixin, with_certificate: bool = False) -> dict[str, Any]:
+    """What ``save`` writes of a fitted model, all of it checked as ``load`` would."""
+    check_is_fitted(model, model._required())
+    name = type(model).__name__
+    if CLASSES.get(name) is not type(model):
+        raise TypeError(f"{name} is a class of your own, which load does not know; pickle it.")
+    tree = (model if with_certificate else model._without_certificate())._tree()
+    # What is not of the expected form, since somebody changed it, is refused now, not later.
+    model_of(Record(tree, "model"))
+    return tree
+
+
+def save_with_input(
+    path: str | os.PathLike, model: Any, input_: dict[str, Any], *, with_certificate: bool = False
+) -> None:
+    """``save``, with plain data beside the model that says how rows of files become X."""
+    write_model(path, plain_model(model, with_certificate) | {INPUT: input_})
+
+
 def load(path: str | os.PathLike, *, max_bytes: int = MAX_BYTES) -> Any:
     """Read a model that ``save`` wrote; it is of the same class and predicts the same bits.
 
@@ -182,7 +198,29 @@ def load(path: str | os.PathLike, *, max_bytes: int = MAX_BYTES) -> Any:
     >>> bool(np.all(copy.decision_function(X) == model.decision_function(X)))
     True
     """
+    return load_with_input(path, max_bytes=max_bytes)[0]
+
+
+def load_with_input(
+    path: str | os.PathLike,
+    *,
+    max_bytes: int = MAX_BYTES,
+    read_input: Callable[[Any, Record], Any] | None = None,
+) -> tuple[Any, Any]:
+    """Read a model, and what stands beside it in files of :func:`save_with_input`.
+
+    Parameters
+    ----------
+    read_input : callable, optional
+        ``read_input(model, record)`` gives the second part of the answer from the plain data, all
+        of which it has to check. Without it, or where a file has no such data, that is None.
+    """
     try:
-        return model_of(Record(read_model(path), "model", Known(max_bytes)))
+        tree = read_model(path)
+        input_ = tree.pop(INPUT, None)
+        model = model_of(Record(tree, "model", Known(max_bytes)))
+        if input_ is None or read_input is None:
+            return model, None
+        return model, read_input(model, Record(input_, INPUT))
     except ValueError as error:
         raise ValueError(f"cannot load {os.fspath(path)!r}: {error}") from error

@@ -1,0 +1,21 @@
+"""The command ``scoresieve``.
+
+Modules here and in ``commands`` load nothing slow, so that ``scoresieve --help`` answers at once;
+each command imports what it needs when it runs.
+"""
+
+import sys
+from importlib.util import find_spec
+
+
+def main() -> None:
+    """Run the command line and exit with its code."""
+    if find_spec("click") is None:
+        sys.stderr.write(
+            "scoresieve: error: the command line needs the package click; "
+            'pip install "scoresieve[cli]"\n'
+        )
+        sys.exit(2)
+    from scoresieve.cli.running import main as run_and_exit
+
+    run_and_exit()

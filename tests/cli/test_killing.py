@@ -1,0 +1,113 @@
+"""Whatever ends the command line, and whenever, no file is left that is not complete."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+#: Runs in an interpreter of its own. Imports are done once there; each command is then a process
+#: that runs ``main`` and is killed at a random moment of the time that it takes.
+LAUNCHER = """
+import json, os, random, signal, sys, time
+import scoresieve.cli.tasks.convert, scoresieve.cli.tasks.fitting, pandas
+from scoresieve.cli.running import main
+
+def start(arguments):
+    child = os.fork()
+    if child:
+        return child
+    code = 143  # a signal may come as late as in the lines below
+    try:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        sink = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(sink, 1)
+        os.dup2(sink, 2)
+        sys.argv = ["scoresieve", *arguments]
+        main()
+    except SystemExit as ending:
+        code = ending.code or 0
+    except KeyboardInterrupt:
+        code = 130
+    finally:
+        os._exit(code)
+
+def code_of(child):
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
+signal.signal(signal.SIGINT, signal.SIG_DFL)
+*arguments, output, n_kills = json.loads(sys.argv[1])
+begin = time.perf_counter()
+assert code_of(start([*arguments, output])) == 0
+seconds = time.perf_counter() - begin
+whole = open(output, "rb").read()
+moments = random.Random(0)
+for number in range(n_kills):
+    name = ("SIGTERM", "SIGINT", "SIGKILL")[number % 3]
+    os.unlink(output)
+    if number % 2:
+        with open(output, "wb") as file:
+            file.write(b"old")
+    child = start([*arguments, output])
+    time.sleep(moments.uniform(0.0, seconds))
+    os.kill(child, getattr(signal, name))
+    code = code_of(child)
+    content = open(output, "rb").read() if os.path.exists(output) else None
+    kept = {None: "nothing", b"old": "old", whole: "whole"}.get(content, "broken")
+    others = [name for name in os.listdir() if name.endswith(".tmp")]
+    print(json.dumps({"signal": name, "code": code, "kept": kept, "others": len(others)}))
+    for other in others:
+        os.unlink(other)
+    if kept == "nothing":
+        open(output, "wb").close()
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not hasattr(__import__("os"), "fork"), reason="kills processes as Unix does")
+@pytest.mark.parametrize(
+    ("arguments", "n_kills"),
+    [
+        (["convert", "data.npz", "data.csv.gz"], 12),
+        (
+            [
+                "fit",
+                "messages.csv",
+                "-k",
+                "2",
+                "--cv",
+                "2",
+                "-C",
+                "1",
+                "--positive",
+                "refund",
+                "-o",
+                "model",
+            ],
+            6,
+        ),
+    ],
+)
+def test_no_unfinished_file(folder, arguments, n_kills):
+    rng = np.random.default_rng(0)
+    np.savez(folder / "data.npz", X=rng.normal(size=(1500, 20)), y=np.arange(1500) % 2)
+    done = subprocess.run(
+        [sys.executable, "-c", LAUNCHER, json.dumps([*arguments, n_kills])],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    runs = [json.loads(line) for line in done.stdout.splitlines()]
+    assert len(runs) == n_kills
+    codes = {"SIGTERM": {0, 143, -15}, "SIGINT": {0, 130, -2}, "SIGKILL": {0, -9}}
+    for number, run in enumerate(runs):
+        before = "old" if number % 2 else "nothing"
+        assert run["code"] in codes[run["signal"]], run
+        assert run["kept"] == "whole" if run["code"] == 0 else run["kept"] in (before, "whole"), run
+        if run["signal"] != "SIGKILL":
+            assert run["others"] == 0, run
+    assert any(run["code"] != 0 for run in runs)
