@@ -109,6 +109,9 @@ class Limits:
     find_smallest_C : bool
         Whether a fit without features goes on to look for the C that gives some, which takes
         several fits; what tries many settings anyway has no use for it.
+    thorough : bool
+        Whether searches for k units go on where a problem is so small that all pairs can be tried.
+        What compares many settings by rows that were held out gains nothing from it.
     deadline : Deadline or None
         That of the whole, if the run is a part of something larger; it takes the place of
         ``max_time``.
@@ -119,6 +122,7 @@ class Limits:
     max_time: float | None = None
     callback: Callable[[Progress], object] | None = None
     find_smallest_C: bool = True
+    thorough: bool = True
     deadline: Deadline | None = None
 
     def __post_init__(self) -> None:

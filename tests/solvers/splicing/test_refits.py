@@ -244,3 +244,12 @@ def test_columns_of_units(arguments, units, expected):
     norm = BudgetNorm(2, 6, **arguments)
     found = columns_of_units(norm, np.array(units, dtype=np.int64))
     assert_array_equal(found, expected)
+
+
+def test_a_search_that_need_not_be_thorough_takes_no_problem_for_small():
+    X, y = np.eye(6), np.array([1.0, -1.0] * 3)
+    problem = make_problem(X, y, loss="squared_hinge", budget=2, C=1.0)
+    assert Refitter(problem, FINE).is_small
+    quick = Refitter(problem, replace(FINE, thorough=False))
+    assert not quick.is_small
+    assert not quick.with_risk(problem.risk).is_small

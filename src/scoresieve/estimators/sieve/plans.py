@@ -30,7 +30,7 @@ TOL, MAX_ITER = 0.01, 1000
 
 def start_clock(max_time: float | None) -> Limits:
     """The limits of all searches together, from this moment on."""
-    limits = Limits(TOL, MAX_ITER, max_time)
+    limits = Limits(TOL, MAX_ITER, max_time, find_smallest_C=False, thorough=False)
     return replace(limits, deadline=Deadline(max_time))
 
 

@@ -106,7 +106,9 @@ class Refitter:
 
     @property
     def is_small(self) -> bool:
-        """Whether every pair of units can be tried."""
+        """Whether every pair of units can be tried, and is worth it."""
+        if not self.limits.thorough:
+            return False
         norm, design = self.norm, self.problem.design
         n_pairs = norm.budget * (norm.n_units - norm.budget)
         return n_pairs <= FEW_PAIRS and design.n_samples * design.n_columns <= FEW_NUMBERS
