@@ -47,7 +47,7 @@ ROOMS = (
     {"path", "hard_budget"},
 )
 #: Optional packages, imported in the function that needs them or not at all.
-LAZY = {"matplotlib", "pandas", "polars"}
+LAZY = {"matplotlib", "pandas", "polars", "pyarrow", "dask", "distributed"}
 
 
 class Import(NamedTuple):

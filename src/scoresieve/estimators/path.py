@@ -10,13 +10,14 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_array, check_consistent_length, column_or_1d
+from sklearn.utils import check_consistent_length, column_or_1d
 
 from scoresieve._arrays import FloatArray, IntArray
 from scoresieve._checks import check_positive
 from scoresieve._user_warnings import warn_user
 from scoresieve.estimators.budget_model import column_numbers, default_C, group_numbers
 from scoresieve.estimators.budget_regressor import centred
+from scoresieve.estimators.data import read_array
 from scoresieve.estimators.targets import LARGER, Targets, read_targets
 from scoresieve.losses import Loss, get_loss
 from scoresieve.measures import Measure
@@ -71,7 +72,7 @@ class BudgetPath:
 
     def decision_function(self, X: Any) -> FloatArray:
         """``X @ coefs.T + intercepts``, of shape (n_samples, n_budgets)."""
-        X = check_array(X, accept_sparse=("csr", "csc"))
+        X = read_array(X)
         n_features = self.coefs.shape[1]
         if X.shape[1] != n_features:
             raise ValueError(f"X has {X.shape[1]} columns; the path was fitted on {n_features}.")
@@ -106,7 +107,7 @@ def budget_path(
 
     Parameters
     ----------
-    X : array-like or sparse matrix of shape (n_samples, n_features)
+    X : array-like, sparse matrix or RowBlocks of shape (n_samples, n_features)
     y : array-like of shape (n_samples,)
         Two classes, labelled in any way, or numbers with a loss for regression.
     budgets : iterable of int
@@ -166,7 +167,7 @@ def budget_path(
     True
     """
     names = column_names(X)
-    X = check_array(X, accept_sparse=("csr", "csc"), accept_large_sparse=True)
+    X = read_array(X)
     y = column_or_1d(y, warn=True)
     check_consistent_length(X, y)
     measure = "f1" if measure is None and loss is None else measure

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from scoresieve._arrays import FloatArray, IntArray
+from scoresieve.design import RowBlocks
 from scoresieve.estimators.sieve.final_models import FinalModel, fit_finals
 from scoresieve.estimators.sieve.selections import Selected, Selection
 from scoresieve.solvers.limits import Limits, one_blas_thread
@@ -52,12 +54,23 @@ def fold_scores(
             path = selection.of_share(train.size / y.size).path(
                 X_train, y_train, list(plan.ks), plan.limits, sample_weight=counts, **plan.columns
             )
-            for place, selected in enumerate(path):
-                part, held_out = X_train[:, selected.columns], X_test[:, selected.columns]
+            chosen = [selected.columns for selected in path]
+            parts = zip(path, columns_of(X_train, chosen), columns_of(X_test, chosen), strict=True)
+            for place, (selected, part, held_out) in enumerate(parts):
                 models = fit_finals(plan.finals, part, y_train, counts, selected)
                 for last, (w, intercept) in enumerate(models):
                     out[number, place, last] = held_out @ w + intercept
     return out
+
+
+def columns_of(X: Any, chosen: list[IntArray]) -> Iterator[Any]:
+    """``X[:, columns]`` for each choice; of row blocks in one pass, for all that are chosen."""
+    if not isinstance(X, RowBlocks):
+        yield from (X[:, columns] for columns in chosen)
+        return
+    every = np.unique(np.concatenate(chosen))
+    few = X[:, every]
+    yield from (few[:, np.searchsorted(every, columns)] for columns in chosen)
 
 
 def final_fit(

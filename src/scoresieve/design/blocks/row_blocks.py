@@ -1,0 +1,263 @@
+"""``RowBlocks``: an X that is never in memory as a whole, to be given where an array is."""
+
+from __future__ import annotations
+
+import itertools
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+
+from scoresieve._arrays import FloatArray, IntArray
+from scoresieve.design.blocks import products
+from scoresieve.design.blocks.memory import BYTES_PER_ENTRY, MemoryLimit, in_words
+from scoresieve.design.blocks.products import Statistics
+from scoresieve.design.blocks.store import BlockStore, Call
+
+
+class Part(NamedTuple):
+    """The rows of one block that are in a view.
+
+    Attributes
+    ----------
+    rows : ndarray of int or None
+        Sorted numbers inside the block; None for all of them.
+    places : slice or ndarray of int
+        Where these rows stand in the view.
+    """
+
+    block: int
+    rows: IntArray | None
+    places: slice | IntArray
+
+
+class RowBlocks:
+    """``X`` of shape (n_samples, n_features) as row blocks on disk or on the workers of a cluster.
+
+    Estimators and functions of this package take it wherever they take X, and so do the splitters
+    and searches of scikit-learn. :func:`~scoresieve.design.open_blocks` and
+    :func:`~scoresieve.design.dask_blocks` make one.
+
+    Conventions
+    -----------
+    * ``X[rows]``, with row numbers, a mask or a slice, is a view: it holds the numbers and no rows.
+    * ``X[:, columns]`` is an array in memory, sparse if X is.
+    * Sums over blocks are made in an order that only their number decides: results do not depend on
+      threads or workers.
+
+    Attributes
+    ----------
+    shape : tuple of int
+    dtype : dtype
+    is_sparse : bool
+    labels : ndarray or None
+        The y that was stored with X, of all rows or of the view.
+    feature_names : ndarray of str or None
+    """
+
+    ndim = 2
+
+    def __init__(
+        self,
+        store: BlockStore,
+        memory: MemoryLimit | None = None,
+        rows: IntArray | None = None,
+        *,
+        labels: Any = None,
+        feature_names: Any = None,
+    ) -> None:
+        self._store, self._memory, self._rows = store, memory or MemoryLimit(), rows
+        self._all_labels, self.feature_names = labels, feature_names
+        n_rows = int(store.sizes.sum()) if rows is None else rows.size
+        self.shape = (n_rows, store.n_columns)
+        self.dtype, self.is_sparse = store.dtype, store.is_sparse
+        self._memory.check_shape(self.shape)
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __repr__(self) -> str:
+        kind = "sparse" if self.is_sparse else "dense"
+        rows = "" if self._rows is None else f", a view of {int(self._store.sizes.sum())} rows"
+        return (
+            f"<RowBlocks of shape {self.shape}, {kind} {self.dtype}, {self._store.sizes.size} "
+            f"blocks {self._store.place()}{rows}>"
+        )
+
+    def __array__(self, *_: Any, **__: Any) -> Any:
+        raise TypeError(
+            f"{self!r} is not made an array, which would take {in_words(8 * np.prod(self.shape))}; "
+            "what is called here works on arrays in memory only. X[:, columns] gives some columns."
+        )
+
+    @property
+    def labels(self) -> Any:
+        """The stored y of these rows."""
+        if self._all_labels is None or self._rows is None:
+            return self._all_labels
+        return self._all_labels[self._rows]
+
+    @property
+    def n_entries(self) -> int:
+        """Numbers that are stored in the blocks."""
+        return self._store.n_entries
+
+    def __getitem__(self, key: Any) -> Any:
+        key = tuple(part for part in key if part is not Ellipsis) if type(key) is tuple else (key,)
+        if len(key) > 2:
+            raise IndexError(f"X has 2 dimensions; got {len(key)} indices.")
+        view = self._view(key[0])
+        if len(key) == 1 or _is_everything(key[1]):
+            return view
+        return view.columns(_numbers(key[1], self.shape[1], "columns"), self.dtype)
+
+    def _view(self, rows: Any) -> RowBlocks:
+        if _is_everything(rows):
+            return self
+        chosen = _numbers(rows, self.shape[0], "rows")
+        chosen = chosen if self._rows is None else self._rows[chosen]
+        return RowBlocks(
+            self._store,
+            self._memory,
+            chosen,
+            labels=self._all_labels,
+            feature_names=self.feature_names,
+        )
+
+    @cached_property
+    def _parts(self) -> list[Part]:
+        """The blocks with rows in the view, in order."""
+        ends = np.cumsum(self._store.sizes)
+        starts = ends - self._store.sizes
+        rows = self._rows
+        if rows is None:
+            pairs = enumerate(zip(starts, ends, strict=True))
+            return [Part(block, None, slice(int(a), int(b))) for block, (a, b) in pairs if b > a]
+        order = None if np.all(rows[1:] >= rows[:-1]) else np.argsort(rows, kind="stable")
+        in_order = rows if order is None else rows[order]
+        cuts = np.searchsorted(in_order, np.append(starts, ends[-1:]))
+        return [
+            Part(
+                block,
+                in_order[first:last] - starts[block],
+                slice(int(first), int(last)) if order is None else order[first:last],
+            )
+            for block, (first, last) in enumerate(itertools.pairwise(cuts))
+            if last > first
+        ]
+
+    @property
+    def _is_in_order(self) -> bool:
+        """Whether rows stand in the view as they do in the blocks."""
+        return all(isinstance(part.places, slice) for part in self._parts)
+
+    def correlate(self, v: FloatArray) -> FloatArray:
+        """``X^T v``: the pass over all blocks."""
+        v = np.asarray(v, dtype=np.float64)
+        calls = [
+            Call(part.block, (self._spread(part, v[part.places]),))
+            for part in self._parts
+            if np.any(v[part.places])
+        ]
+        total = self._store.summed(products.correlate, calls, products.add)
+        return np.zeros(self.shape[1]) if total is None else total
+
+    def _spread(self, part: Part, v: FloatArray) -> FloatArray:
+        """The numbers of a part as numbers of all rows of its block; repeated rows add up."""
+        if part.rows is None:
+            return v
+        size = int(self._store.sizes[part.block])
+        return np.bincount(part.rows, weights=v, minlength=size).astype(np.float64, copy=False)
+
+    def scores(self, W: FloatArray, idx: IntArray) -> FloatArray:
+        """``X[:, idx] W^T``, of shape (n_samples, n_models), in one pass for all models."""
+        out = np.zeros((self.shape[0], W.shape[0]))
+        if not idx.size:
+            return out
+        calls = [Call(part.block, (W, idx)) for part in self._parts]
+        for part, found in zip(self._parts, self._store.each(products.scores, calls), strict=True):
+            out[part.places] = found if part.rows is None else found[part.rows]
+        return out
+
+    def columns(self, idx: IntArray, dtype: Any = np.float64) -> Any:
+        """``X[:, idx]`` in memory: a CSR array, or an array in column order."""
+        self._check_columns(idx)
+        calls = [Call(part.block, (idx, part.rows, dtype)) for part in self._parts if idx.size]
+        found = self._store.each(products.columns, calls)
+        if not self.is_sparse:
+            out = np.zeros((idx.size, self.shape[0]), dtype=dtype).T
+            for part, piece in zip(self._parts, found, strict=False):
+                out[part.places] = piece
+            return out
+        pieces = list(found)
+        if not pieces:
+            return sp.csr_array((self.shape[0], idx.size), dtype=dtype)
+        stacked = sp.vstack(pieces, format="csr")
+        if self._is_in_order:
+            return stacked
+        places: list[Any] = [part.places for part in self._parts]
+        inverse = np.empty(self.shape[0], dtype=np.int64)
+        inverse[np.concatenate(places)] = np.arange(self.shape[0])
+        return stacked[inverse]
+
+    def _check_columns(self, idx: IntArray) -> None:
+        if self._memory.max_memory is None or not idx.size:
+            return
+        n_bytes = 2.0 * 8 * self.shape[0] * idx.size
+        if self.is_sparse:
+            n_bytes = BYTES_PER_ENTRY * float(np.sum(self.statistics.counts[idx]))
+        self._memory.check_columns(n_bytes, idx.size)
+
+    def in_memory(self) -> Any:
+        """All rows as one array in memory, if that is small; else None."""
+        share = self.shape[0] / max(1, int(self._store.sizes.sum()))
+        n_bytes = (2 * 12 if self.is_sparse else 2 * 8) * share * self._store.n_entries
+        if not self._is_in_order or not self._memory.may_copy(n_bytes):
+            return None
+        calls = [Call(part.block, (part.rows,)) for part in self._parts]
+        pieces = list(self._store.each(products.take, calls))
+        if not pieces:
+            return None
+        return sp.vstack(pieces, format="csr") if self.is_sparse else np.concatenate(pieces)
+
+    @cached_property
+    def statistics(self) -> Statistics:
+        """Norms and counts of the columns, in one pass that is made once."""
+        calls = [Call(part.block, (part.rows,)) for part in self._parts]
+        found = self._store.summed(products.statistics, calls, Statistics.joined)
+        nothing = np.zeros(self.shape[1])
+        return Statistics(0.0, 0.0, nothing, nothing) if found is None else found
+
+    def verify(self) -> None:
+        """Read every block and compare it with its checksum; an error names the first that differs.
+
+        Blocks on disk are compared by themselves when they are first used.
+        """
+        for _ in self._store.each(
+            products.describe, [Call(part.block, ()) for part in self._parts]
+        ):
+            pass
+
+
+def _is_everything(key: Any) -> bool:
+    return isinstance(key, slice) and key == slice(None)
+
+
+def _numbers(key: Any, size: int, what: str) -> IntArray:
+    """Row or column numbers from numbers, a mask, or a slice."""
+    if isinstance(key, slice):
+        return np.arange(*key.indices(size))
+    array = np.atleast_1d(np.asarray(key))
+    if array.ndim == 1 and array.dtype.kind == "b" and array.size == size:
+        return np.flatnonzero(array)
+    if array.ndim != 1 or (array.dtype.kind not in "iu" and array.size):
+        raise IndexError(
+            f"{what} of X are chosen by a 1-D array of numbers, a mask of {size} or a slice; got "
+            f"{key!r}."
+        )
+    numbers = array.astype(np.int64)
+    wrong = numbers[(numbers < -size) | (numbers >= size)]
+    if wrong.size:
+        raise IndexError(f"X has {size} {what}; {wrong[0]} is none of them.")
+    return np.where(numbers < 0, numbers + size, numbers)

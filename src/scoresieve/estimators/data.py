@@ -1,0 +1,60 @@
+"""X and y of ``fit`` and ``predict``: arrays as scikit-learn checks them, and row blocks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.utils import check_array, check_X_y
+from sklearn.utils.validation import validate_data
+
+from scoresieve.design import RowBlocks, as_row_blocks
+
+#: What estimators take as X.
+X_OPTIONS: dict[str, Any] = {"accept_sparse": ["csr", "csc"], "dtype": [np.float64, np.float32]}
+
+
+def read_X_y(estimator: Any, X: Any, y: Any, **options: Any) -> tuple[Any, Any]:
+    """X and y for ``fit``, which sets ``n_features_in_`` and ``feature_names_in_``.
+
+    Parameters
+    ----------
+    X : array-like, sparse matrix, RowBlocks or what dask holds
+    options : dict
+        For :func:`sklearn.utils.validation.validate_data`, about y and about both.
+    """
+    blocks = as_row_blocks(X)
+    if blocks is None:
+        options = {"accept_large_sparse": True, **X_OPTIONS, **options}
+        return validate_data(estimator, X, y, **options)
+    if y is None:
+        raise ValueError(
+            f"{type(estimator).__name__} requires y to be passed, but the target y is None; the "
+            "labels that were stored with row blocks are in X.labels."
+        )
+    validate_data(estimator, blocks, skip_check_array=True)
+    if blocks.feature_names is not None:
+        estimator.feature_names_in_ = blocks.feature_names
+    return blocks, _checked_y(blocks, y, options)
+
+
+def _checked_y(blocks: RowBlocks, y: Any, options: dict[str, Any]) -> Any:
+    """Y as scikit-learn checks it beside an X with as many rows."""
+    y = y.compute() if hasattr(y, "compute") else y
+    return check_X_y(np.zeros((blocks.shape[0], 1)), y, **options)[1]
+
+
+def read_X(estimator: Any, X: Any, **options: Any) -> Any:
+    """X for a fitted estimator, with as many columns as it was fitted on."""
+    blocks = as_row_blocks(X)
+    if blocks is None:
+        return validate_data(estimator, X, reset=False, **X_OPTIONS | options)
+    return validate_data(estimator, blocks, reset=False, skip_check_array=True)
+
+
+def read_array(X: Any) -> Any:
+    """X without an estimator."""
+    blocks = as_row_blocks(X)
+    if blocks is not None:
+        return blocks
+    return check_array(X, accept_sparse=("csr", "csc"), accept_large_sparse=True)
