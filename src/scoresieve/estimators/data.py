@@ -49,7 +49,28 @@ def read_X(estimator: Any, X: Any, **options: Any) -> Any:
     blocks = as_row_blocks(X)
     if blocks is None:
         return validate_data(estimator, X, reset=False, **X_OPTIONS | options)
-    return validate_data(estimator, blocks, reset=False, skip_check_array=True)
+    _check_columns(estimator, blocks)
+    return blocks
+
+
+def _check_columns(estimator: Any, blocks: RowBlocks) -> None:
+    """The number of columns, and their names if both sides have some, as scikit-learn does."""
+    name, n_expected = type(estimator).__name__, estimator.n_features_in_
+    if blocks.shape[1] != n_expected:
+        raise ValueError(
+            f"X has {blocks.shape[1]} features, but {name} is expecting {n_expected} features as "
+            "input."
+        )
+    names = getattr(estimator, "feature_names_in_", None)
+    if names is None or blocks.feature_names is None:
+        return
+    other = np.flatnonzero(np.asarray(blocks.feature_names) != names)
+    if other.size:
+        at = other[0]
+        raise ValueError(
+            f"column {at} of X is {blocks.feature_names[at]!r}, but {name} was fitted with "
+            f"{names[at]!r} there; give the columns of fit in the same order."
+        )
 
 
 def read_array(X: Any) -> Any:

@@ -15,6 +15,7 @@ from sklearn.utils import check_consistent_length, column_or_1d
 from scoresieve._arrays import FloatArray, IntArray
 from scoresieve._checks import check_positive
 from scoresieve._user_warnings import warn_user
+from scoresieve.design import RowBlocks
 from scoresieve.estimators.budget_model import column_numbers, default_C, group_numbers
 from scoresieve.estimators.budget_regressor import centred
 from scoresieve.estimators.data import read_array
@@ -219,8 +220,10 @@ def read_two_classes(y: Any, pos_label: Any = None) -> tuple[Targets, Any]:
     return targets, y
 
 
-def column_names(X: Any) -> list[str] | None:
-    """The names of a DataFrame's columns, if they are all text."""
+def column_names(X: Any) -> Any:
+    """The names of a DataFrame's columns, if they are all text, or of row blocks."""
+    if isinstance(X, RowBlocks):
+        return X.feature_names
     names = list(getattr(X, "columns", []))
     return names if names and all(isinstance(name, str) for name in names) else None
 

@@ -32,7 +32,7 @@ class BlockDesign(Design):
 
     def columns(self, idx: IntArray) -> Columns:
         """``X[:, idx]``, gathered block by block."""
-        found = self._X.columns(np.asarray(idx, dtype=np.int64))
+        found = self._X.take_columns(np.asarray(idx, dtype=np.int64))
         return SparseColumns(found.tocsc()) if sp.issparse(found) else DenseColumns(found.T)
 
     def rows(self, idx: IntArray) -> Design:

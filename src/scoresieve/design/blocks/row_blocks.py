@@ -110,7 +110,7 @@ class RowBlocks:
         view = self._view(key[0])
         if len(key) == 1 or _is_everything(key[1]):
             return view
-        return view.columns(_numbers(key[1], self.shape[1], "columns"), self.dtype)
+        return view.take_columns(_numbers(key[1], self.shape[1], "columns"), self.dtype)
 
     def _view(self, rows: Any) -> RowBlocks:
         if _is_everything(rows):
@@ -180,7 +180,7 @@ class RowBlocks:
             out[part.places] = found if part.rows is None else found[part.rows]
         return out
 
-    def columns(self, idx: IntArray, dtype: Any = np.float64) -> Any:
+    def take_columns(self, idx: IntArray, dtype: Any = np.float64) -> Any:
         """``X[:, idx]`` in memory: a CSR array, or an array in column order."""
         self._check_columns(idx)
         calls = [Call(part.block, (idx, part.rows, dtype)) for part in self._parts if idx.size]
