@@ -3,6 +3,9 @@
 from scoresieve.design._base import Columns, Design
 from scoresieve.design.blocks.dask_input import as_row_blocks, dask_blocks
 from scoresieve.design.blocks.folder import open_blocks, write_blocks
+from scoresieve.design.blocks.from_npz import blocks_from_npz
+from scoresieve.design.blocks.from_parquet import blocks_from_parquet
+from scoresieve.design.blocks.from_svmlight import blocks_from_svmlight
 from scoresieve.design.blocks.manifest import DamagedBlocksError
 from scoresieve.design.blocks.row_blocks import RowBlocks
 from scoresieve.design.blocks.writer import Conversion
@@ -23,6 +26,9 @@ __all__ = [
     "SparseDesign",
     "as_design",
     "as_row_blocks",
+    "blocks_from_npz",
+    "blocks_from_parquet",
+    "blocks_from_svmlight",
     "dask_blocks",
     "open_blocks",
     "write_blocks",

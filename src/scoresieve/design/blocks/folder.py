@@ -67,13 +67,11 @@ def write_blocks(
     n_rows = X.shape[0] if hasattr(X, "shape") else None
     pieces: Iterable[Any] = [X] if sp.issparse(X) or isinstance(X, np.ndarray) else _pieces(X)
     with written_folder(folder, block_bytes, progress) as writer:
-        done = 0
+        writer.n_expected = n_rows
         for piece in pieces:
-            writer.n_expected = n_rows
             writer.add(piece)
-            done += piece.shape[0] if hasattr(piece, "shape") else len(piece)
         if y is not None:
-            writer.add_labels(_checked_labels(y, done))
+            writer.add_labels(y)
         writer.finish(feature_names=feature_names)
     return open_blocks(folder)
 
@@ -84,16 +82,6 @@ def _pieces(X: Any) -> Iterator[Any]:
         yield from X
     else:
         yield np.asarray(X)
-
-
-def _checked_labels(y: Any, n_rows: int) -> np.ndarray:
-    labels = np.asarray(y)
-    if labels.ndim != 1 or labels.size != n_rows or labels.dtype.kind == "O":
-        raise ValueError(
-            f"y must be a 1-D array of numbers or texts, one for each of the {n_rows} rows of X; "
-            f"got {labels.dtype} of shape {labels.shape}."
-        )
-    return labels
 
 
 def open_blocks(

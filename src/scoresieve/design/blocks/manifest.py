@@ -22,7 +22,7 @@ import numpy as np
 FORMAT, FORMAT_VERSION = "scoresieve-blocks", 1
 MANIFEST = "manifest.json"
 #: Bytes that are read at a time for a checksum.
-CHUNK = 2**22
+CHUNK = 2**20
 
 
 class DamagedBlocksError(ValueError):

@@ -11,8 +11,8 @@ SMALL_COPY = 2**28
 #: Columns are asked for in turn, and are copied when they are joined with those that are there.
 #: So each request may have this share of the memory, and so may a copy of rows, or partial sums.
 SHARE = 0.25
-#: Vectors of n and of m numbers that every fit needs, about.
-N_ROW_VECTORS, N_COLUMN_VECTORS = 12, 6
+#: What every fit needs, about: vectors of n and of m numbers, and buffers whose size is fixed.
+N_ROW_VECTORS, N_COLUMN_VECTORS, BUFFERS = 12, 6, 2**25
 #: Vectors of m numbers that the pass over one block holds.
 VECTORS_PER_BLOCK = 4
 #: A stored entry of a sparse column: its number and its row, and twice while columns are joined.
@@ -44,10 +44,11 @@ class MemoryLimit:
         """Refuse data whose vectors alone do not fit."""
         n, m = shape
         self._refuse_beyond(
-            8 * (N_ROW_VECTORS * n + N_COLUMN_VECTORS * m),
+            BUFFERS + 8 * (N_ROW_VECTORS * n + N_COLUMN_VECTORS * m),
             float("inf") if self.max_memory is None else self.max_memory,
             f"a fit on {n} rows and {m} columns needs {N_ROW_VECTORS} vectors of as many numbers "
-            f"as rows and {N_COLUMN_VECTORS} of as many as columns, about",
+            f"as rows, {N_COLUMN_VECTORS} of as many as columns, and {in_words(BUFFERS)} besides: "
+            "about",
             "Raise max_memory.",
         )
 

@@ -56,12 +56,19 @@ class BlockWriter:
     block_bytes : int
     progress : callable, optional
         Called with a :class:`Conversion` after each block.
+    name : str, optional
+        Of the folder when it is complete, for messages.
     """
 
     def __init__(
-        self, folder: Path, block_bytes: int = BLOCK_BYTES, progress: Progress | None = None
+        self,
+        folder: Path,
+        block_bytes: int = BLOCK_BYTES,
+        progress: Progress | None = None,
+        *,
+        name: str = "",
     ) -> None:
-        self._folder, self._progress = folder, progress
+        self._folder, self._progress, self._name = folder, progress, name or os.fspath(folder)
         self._block_bytes = check_count(block_bytes, "block_bytes")
         self._waiting: list[Any] = []
         self._n_waiting = 0
@@ -85,6 +92,8 @@ class BlockWriter:
             )
         self._kind = kind
         self._widths.add(rows.shape[1])
+        if not kind[0]:
+            self._width()
         if labels is not None:
             self.add_labels(labels)
         for part in _of_size(rows, self._block_bytes):
@@ -112,9 +121,14 @@ class BlockWriter:
         if self._kind is None:
             raise ValueError("there are no rows to write; give at least one.")
         n_columns = self._width() if n_columns is None else n_columns
+        if feature_names is not None and len(feature_names) != n_columns:
+            raise ValueError(
+                f"feature_names has {len(feature_names)} names for {n_columns} columns; give one "
+                "for each."
+            )
         labels = None
         if self._labels:
-            labels = self._write("labels.npy", np.concatenate(self._labels))
+            labels = self._write("labels.npy", self._checked_labels())
         manifest = Manifest(
             n_columns,
             self._kind[1].str,
@@ -123,17 +137,27 @@ class BlockWriter:
             labels,
             None if feature_names is None else tuple(map(str, feature_names)),
         )
-        with open(self._folder / MANIFEST, "xb") as stream:
+        with self._new_file(MANIFEST) as stream:
             stream.write(manifest.to_json())
-            synced(stream)
+
+    def _checked_labels(self) -> Array:
+        labels = np.concatenate(self._labels)
+        n_rows = sum(block.n_rows for block in self._blocks)
+        if labels.shape != (n_rows,) or labels.dtype.kind == "O":
+            raise ValueError(
+                f"y must be a 1-D array of numbers or texts, one for each of the {n_rows} rows of "
+                f"X; got {labels.dtype} of shape {labels.shape}."
+            )
+        return labels
 
     def _width(self) -> int:
+        """Columns of all pieces; ValueError if they differ, which only sparse ones may."""
         if len(self._widths) > 1:
             few, many = sorted(self._widths)[:2]
             raise ValueError(
                 f"pieces of X have {few} and {many} columns; give all of them the same number."
             )
-        return self._widths.pop()
+        return next(iter(self._widths))
 
     def _write_block(self) -> None:
         number, pieces = len(self._blocks), self._waiting
@@ -156,13 +180,26 @@ class BlockWriter:
     def _write(self, name: str, array: Array) -> StoredArray:
         """One ``.npy`` file, with the checksum of what was handed to the disk."""
         array = np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("<"))
-        with open(self._folder / name, "xb") as stream:
+        with self._new_file(name) as stream:
             counted = _Counted(stream)
             header = np.lib.format.header_data_from_array_1_0(array)
             np.lib.format.write_array_header_1_0(counted, header)
             counted.write(array.reshape(-1).view(np.uint8).data)
-            synced(stream)
         return StoredArray(name, counted.n_bytes, counted.crc32)
+
+    @contextmanager
+    def _new_file(self, name: str) -> Iterator[IO[bytes]]:
+        """A file that is on the disk at the end, or an error that names the folder."""
+        try:
+            with open(self._folder / name, "xb") as stream:
+                yield stream
+                synced(stream)
+        except OSError as error:
+            message = (
+                f"cannot write row blocks: {error.strerror}. Nothing is left of them. Free space, "
+                "or choose another disk"
+            )
+            raise OSError(error.errno, message, self._name) from error
 
 
 class _Counted:
@@ -182,18 +219,8 @@ def written_folder(
     folder: str | os.PathLike, block_bytes: int = BLOCK_BYTES, progress: Progress | None = None
 ) -> Iterator[BlockWriter]:
     """A writer whose folder appears under its name when the block has ended without an error."""
-    try:
-        with new_folder(folder) as unfinished:
-            yield BlockWriter(unfinished, block_bytes, progress)
-    except OSError as error:
-        if error.errno is None or isinstance(error, FileExistsError | FileNotFoundError):
-            raise
-        raise OSError(
-            error.errno,
-            f"cannot write row blocks: {error.strerror}. Nothing is left of them. Free space, or "
-            "choose another disk",
-            os.fspath(folder),
-        ) from error
+    with new_folder(folder) as unfinished:
+        yield BlockWriter(unfinished, block_bytes, progress, name=os.fspath(folder))
 
 
 def storable_type(dtype: np.dtype) -> np.dtype:
