@@ -36,7 +36,7 @@ def write_blocks(
     ----------
     X : array-like, sparse matrix, or iterable of them
         All of X, which may be a memory map; or its rows in pieces, so that X need never be in
-        memory: a generator of CSR matrices, say.
+        memory: a generator of CSR matrices, say, or of pairs of them and their labels.
     folder : path
         Of a folder that does not exist.
     y : array-like of shape (n_samples,), optional
@@ -69,7 +69,7 @@ def write_blocks(
     with written_folder(folder, block_bytes, progress) as writer:
         writer.n_expected = n_rows
         for piece in pieces:
-            writer.add(piece)
+            writer.add(*piece if type(piece) is tuple else (piece,))
         if y is not None:
             writer.add_labels(y)
         writer.finish(feature_names=feature_names)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Iterator
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -215,8 +216,7 @@ class RowBlocks:
         n_bytes = (2 * 12 if self.is_sparse else 2 * 8) * share * self._store.n_entries
         if not self._is_in_order or not self._memory.may_copy(n_bytes):
             return None
-        calls = [Call(part.block, (part.rows,)) for part in self._parts]
-        pieces = list(self._store.each(products.take, calls))
+        pieces = [rows for _, rows in self.pieces()]
         if not pieces:
             return None
         return sp.vstack(pieces, format="csr") if self.is_sparse else np.concatenate(pieces)
@@ -228,6 +228,20 @@ class RowBlocks:
         found = self._store.summed(products.statistics, calls, Statistics.joined)
         nothing = np.zeros(self.shape[1])
         return Statistics(0.0, 0.0, nothing, nothing) if found is None else found
+
+    def pieces(self) -> Iterator[tuple[slice | IntArray, Any]]:
+        """The rows in turn, for models that learn from some at a time, as ``partial_fit`` does.
+
+        Yields
+        ------
+        places : slice or ndarray of int
+            Where the rows stand, ``y[places]`` being their labels.
+        rows : CSR array or ndarray
+            Not to be changed: it may be a memory map.
+        """
+        calls = [Call(part.block, (part.rows,)) for part in self._parts]
+        for part, rows in zip(self._parts, self._store.each(products.take, calls), strict=True):
+            yield part.places, rows
 
     def verify(self) -> None:
         """Read every block and compare it with its checksum; an error names the first that differs.
