@@ -127,6 +127,9 @@ def block_inputs():
         }
     made["dask-view"] = lambda X, _: dask_blocks(delayed_parts(sp.csr_array(mixed(X))))[ours(X)]
     made["dask-array"] = lambda X, _: dask_array(X)
+    made["dask-sparse-array"] = lambda X, _: (
+        dask_array(X).rechunk((9, -1)).map_blocks(sp.csr_matrix)
+    )
     made["dask-bag"] = lambda X, _: dask_bag(X)
     made["dask-folder"] = lambda X, folder: on_blocks(sp.csr_array(X), folder, client=True)
     return made

@@ -163,7 +163,7 @@ class SparseDesign(Design):
         if lengths.sum() >= ACTIVE_SHARE * self._lines.data.size:
             return self._across_lines(v)
         out = None
-        for part in _runs(lengths, max(BLOCK_NUMBERS, self.n_columns)):
+        for part in runs_of_lines(lengths, max(BLOCK_NUMBERS, self.n_columns)):
             chosen = self._lines[rows[part]]
             piece = chosen.data, chosen.indices, chosen.indptr
             out = _add_across(out, *piece, self.n_columns, v[rows[part]])
@@ -276,7 +276,7 @@ def _same_index_type(indices: Array, indptr: Array) -> tuple[Array, Array]:
     return indices.astype(indptr.dtype), indptr
 
 
-def _runs(lengths: Array, n_entries: int) -> Iterator[slice]:
+def runs_of_lines(lengths: Array, n_entries: int) -> Iterator[slice]:
     """Slices of consecutive lines with about ``n_entries`` entries together, at least one line."""
     ends = np.cumsum(lengths, dtype=np.int64)
     start, done = 0, 0

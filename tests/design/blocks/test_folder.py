@@ -38,6 +38,12 @@ def use(folder):
     return as_design(open_blocks(folder)).correlate(np.ones(400))
 
 
+def flip_last_byte(path):
+    content = bytearray(path.read_bytes())
+    content[-1] ^= 1
+    path.write_bytes(content)
+
+
 def test_what_is_in_a_folder(folder):
     blocks = open_blocks(folder)
     assert (blocks.shape, len(blocks), blocks.dtype) == ((400, 60), 400, np.float64)
@@ -103,10 +109,7 @@ def test_a_damaged_manifest_is_refused(folder):
 
 
 def test_labels_have_a_checksum_too(folder):
-    path = folder / "labels.npy"
-    content = bytearray(path.read_bytes())
-    content[-1] ^= 1
-    path.write_bytes(content)
+    flip_last_byte(folder / "labels.npy")
     with pytest.raises(DamagedBlocksError, match="labels is damaged"):
         open_blocks(folder)
 
@@ -343,9 +346,6 @@ def test_a_fit_stays_within_max_memory(tmp_path):
 
 
 def test_a_thread_that_fails_ends_the_pass(folder):
-    path = folder / "000005.data.npy"
-    content = bytearray(path.read_bytes())
-    content[-1] ^= 4
-    path.write_bytes(content)
+    flip_last_byte(folder / "000005.data.npy")
     with pytest.raises(DamagedBlocksError, match="block 5"):
         as_design(open_blocks(folder, n_jobs=3)).correlate(np.ones(400))

@@ -19,7 +19,8 @@ from studies.common.internals import (
 
 FOLDER = Path(studies.__file__).parent
 PUBLIC = {"scoresieve"} | {
-    f"scoresieve.{part}" for part in ("baselines", "losses", "measures", "mil", "regularizers")
+    f"scoresieve.{part}"
+    for part in ("baselines", "design", "losses", "measures", "mil", "regularizers")
 }
 
 

@@ -82,7 +82,7 @@ class RowBlocks:
         kind = "sparse" if self.is_sparse else "dense"
         rows = "" if self._rows is None else f", a view of {int(self._store.sizes.sum())} rows"
         return (
-            f"<RowBlocks of shape {self.shape}, {kind} {self.dtype}, {self._store.sizes.size} "
+            f"<RowBlocks of shape {self.shape}, {kind} {self.dtype}, {self.n_blocks} "
             f"blocks {self._store.place()}{rows}>"
         )
 
@@ -103,6 +103,11 @@ class RowBlocks:
     def n_entries(self) -> int:
         """Numbers that are stored in the blocks."""
         return self._store.n_entries
+
+    @property
+    def n_blocks(self) -> int:
+        """How many blocks there are."""
+        return int(self._store.sizes.size)
 
     def __getitem__(self, key: Any) -> Any:
         key = tuple(part for part in key if part is not Ellipsis) if type(key) is tuple else (key,)

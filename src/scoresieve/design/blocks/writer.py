@@ -18,6 +18,7 @@ from scoresieve._checks import check_count
 from scoresieve._files import new_folder, synced
 from scoresieve.design.blocks.manifest import MANIFEST, Manifest, StoredArray, StoredBlock
 from scoresieve.design.checks import check_matrix
+from scoresieve.design.sparse import runs_of_lines
 
 #: Bytes of a block: so many that the overhead of a block is small beside reading it.
 BLOCK_BYTES = 2**26
@@ -230,21 +231,13 @@ def storable_type(dtype: np.dtype) -> np.dtype:
 
 def _of_size(rows: Any, n_bytes: int) -> Iterator[Any]:
     """The rows in pieces of at most so many bytes, or of one row."""
-    if not sp.issparse(rows):
-        at_once = max(1, n_bytes // max(1, rows.shape[1] * rows.itemsize))
-        for start in range(0, rows.shape[0], at_once):
-            yield rows[start : start + at_once]
-        return
-    each = rows.data.itemsize + rows.indices.itemsize
-    ends = each * rows.indptr[1:].astype(np.int64) + rows.indptr.itemsize * np.arange(
-        1, rows.shape[0] + 1
-    )
-    start = 0
-    while start < rows.shape[0]:
-        done = int(ends[start - 1]) if start else 0
-        stop = max(start + 1, int(np.searchsorted(ends, done + n_bytes, side="right")))
-        yield rows[start:stop]
-        start = stop
+    if sp.issparse(rows):
+        each = rows.data.itemsize + rows.indices.itemsize
+        sizes = each * np.diff(rows.indptr).astype(np.int64) + rows.indptr.itemsize
+    else:
+        sizes = np.full(rows.shape[0], rows.shape[1] * rows.itemsize)
+    for part in runs_of_lines(sizes, n_bytes):
+        yield rows[part]
 
 
 def _n_bytes(rows: Any) -> int:
@@ -261,9 +254,5 @@ def _stacked(pieces: list[Any]) -> sp.csr_array:
     n_entries = int(block.indptr[-1])
     small = max(n_entries, width) <= np.iinfo(np.int32).max
     index = np.dtype(np.int32 if small else np.int64)
-    return _with_index(block, index)
-
-
-def _with_index(block: sp.csr_array, index: np.dtype) -> sp.csr_array:
     block.indices, block.indptr = block.indices.astype(index), block.indptr.astype(index)
     return block
