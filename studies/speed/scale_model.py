@@ -8,7 +8,6 @@ Bandwidths are measured on this machine; the model is then compared with rounds 
 
 from __future__ import annotations
 
-import os
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from joblib import cpu_count
 
 from scoresieve.design import RowBlocks, as_design, open_blocks
 from studies.common.options import finish, make_parser, start
@@ -138,7 +138,7 @@ def measure(train: RowBlocks, n_repeats: int) -> Bandwidths:
         network=2 * sent.nbytes / max(1e-9, per_send - per_thousand / 1000),
         tasks=1000 / per_thousand,
         sorted_numbers=scores.size * np.log2(scores.size) / per_sort,
-        cores=len(os.sched_getaffinity(0)),
+        cores=cpu_count(),
     )
 
 

@@ -127,9 +127,7 @@ def block_inputs():
         }
     made["dask-view"] = lambda X, _: dask_blocks(delayed_parts(sp.csr_array(mixed(X))))[ours(X)]
     made["dask-array"] = lambda X, _: dask_array(X)
-    made["dask-sparse-array"] = lambda X, _: (
-        dask_array(X).rechunk((9, -1)).map_blocks(sp.csr_matrix)
-    )
+    made["dask-sparse-array"] = lambda X, _: sparse_dask_array(X)
     made["dask-bag"] = lambda X, _: dask_bag(X)
     made["dask-folder"] = lambda X, folder: on_blocks(sp.csr_array(X), folder, client=True)
     return made
@@ -174,6 +172,10 @@ def dask_array(X):
     import dask.array
 
     return dask.array.from_array(X, chunks=((5, 1, len(X) - 6), (10, X.shape[1] - 10)))
+
+
+def sparse_dask_array(X):
+    return dask_array(X).rechunk((9, -1)).map_blocks(sp.csr_matrix)
 
 
 def dask_bag(X):

@@ -152,6 +152,7 @@ write_blocks(rows(), sys.argv[1], block_bytes=1000)
 """
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX systems")
 def test_a_killed_conversion_leaves_no_folder_of_that_name(tmp_path):
     run = subprocess.Popen(
         [sys.executable, "-c", KILLED, str(tmp_path / "X")], stdout=subprocess.PIPE
@@ -180,6 +181,7 @@ except OSError as error:
 """
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="limits of POSIX systems")
 def test_a_full_disk_leaves_nothing_and_says_so(tmp_path):
     """A file may have 100 kB here, which the system itself enforces."""
     run = subprocess.run(
@@ -276,6 +278,15 @@ def test_rows_and_columns_by_index(folder):
             blocks[wrong]
     with pytest.raises(TypeError, match=r"is not made an array, which would take 188 KiB"):
         np.asarray(blocks)
+
+
+def test_a_view_can_be_written_again(folder, tmp_path):
+    rows = np.arange(3, 400, 7)
+    copy = write_blocks(open_blocks(folder)[rows], tmp_path / "copy", y=rows)
+    assert_array_equal(copy[:, :9].toarray(), matrix()[rows, :9].toarray())
+    assert_array_equal(copy.labels, rows)
+    with pytest.raises(ValueError, match="rows in another order than its blocks"):
+        write_blocks(open_blocks(folder)[rows[::-1]], tmp_path / "other")
 
 
 def test_more_maps_than_stay_open(folder, monkeypatch):

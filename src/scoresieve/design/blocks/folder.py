@@ -34,9 +34,10 @@ def write_blocks(
 
     Parameters
     ----------
-    X : array-like, sparse matrix, or iterable of them
-        All of X, which may be a memory map; or its rows in pieces, so that X need never be in
-        memory: a generator of CSR matrices, say, or of pairs of them and their labels.
+    X : array-like, sparse matrix, RowBlocks, or iterator of matrices
+        All of X, which may be a memory map, or row blocks in their order; or its rows in pieces, so
+        that X need never be in memory: a generator of CSR matrices, say, or of pairs of them and
+        their labels.
     folder : path
         Of a folder that does not exist.
     y : array-like of shape (n_samples,), optional
@@ -78,7 +79,13 @@ def write_blocks(
 
 def _pieces(X: Any) -> Iterator[Any]:
     """The rows of an iterable of matrices; of anything else, as one array."""
-    if isinstance(X, Iterator) or (isinstance(X, list | tuple) and X and np.ndim(X[0]) == 2):
+    if isinstance(X, RowBlocks):
+        if not X.is_in_order:
+            raise ValueError(
+                f"{X!r} has rows in another order than its blocks; sort the row numbers."
+            )
+        yield from (rows for _, rows in X.pieces())
+    elif isinstance(X, Iterator) or (isinstance(X, list | tuple) and X and np.ndim(X[0]) == 2):
         yield from X
     else:
         yield np.asarray(X)

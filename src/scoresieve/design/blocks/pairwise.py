@@ -15,11 +15,6 @@ def pairwise(items: Iterable[Item], combine: Callable[[Item, Item], Item]) -> It
     on who adds them, so that threads and clusters give the same bits, and rounding grows with the
     logarithm of the number of items. ``log2`` of it are alive at once.
 
-    Parameters
-    ----------
-    combine : callable
-        May change its first argument and return it.
-
     Returns
     -------
     object or None

@@ -75,11 +75,8 @@ def correlate(block: Any, v: FloatArray) -> FloatArray:
 
 
 def add(first: FloatArray, second: FloatArray) -> FloatArray:
-    """``first + second``, in the place of the first where that is ours to change."""
-    if not first.flags.writeable:  # what a worker has received
-        return first + second
-    first += second
-    return first
+    """``first + second``; neither is changed, since a worker may need them again."""
+    return first + second
 
 
 def scores(block: Any, W: FloatArray, idx: IntArray) -> FloatArray:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterator
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -15,22 +14,7 @@ from scoresieve.design.blocks import products
 from scoresieve.design.blocks.memory import BYTES_PER_ENTRY, MemoryLimit, in_words
 from scoresieve.design.blocks.products import Statistics
 from scoresieve.design.blocks.store import BlockStore, Call
-
-
-class Part(NamedTuple):
-    """The rows of one block that are in a view.
-
-    Attributes
-    ----------
-    rows : ndarray of int or None
-        Sorted numbers inside the block; None for all of them.
-    places : slice or ndarray of int
-        Where these rows stand in the view.
-    """
-
-    block: int
-    rows: IntArray | None
-    places: slice | IntArray
+from scoresieve.design.blocks.views import Part, is_everything, numbers_of, parts_of
 
 
 class RowBlocks:
@@ -114,14 +98,14 @@ class RowBlocks:
         if len(key) > 2:
             raise IndexError(f"X has 2 dimensions; got {len(key)} indices.")
         view = self._view(key[0])
-        if len(key) == 1 or _is_everything(key[1]):
+        if len(key) == 1 or is_everything(key[1]):
             return view
-        return view.take_columns(_numbers(key[1], self.shape[1], "columns"), self.dtype)
+        return view.take_columns(numbers_of(key[1], self.shape[1], "columns"), self.dtype)
 
     def _view(self, rows: Any) -> RowBlocks:
-        if _is_everything(rows):
+        if is_everything(rows):
             return self
-        chosen = _numbers(rows, self.shape[0], "rows")
+        chosen = numbers_of(rows, self.shape[0], "rows")
         chosen = chosen if self._rows is None else self._rows[chosen]
         return RowBlocks(
             self._store,
@@ -134,27 +118,10 @@ class RowBlocks:
     @cached_property
     def _parts(self) -> list[Part]:
         """The blocks with rows in the view, in order."""
-        ends = np.cumsum(self._store.sizes)
-        starts = ends - self._store.sizes
-        rows = self._rows
-        if rows is None:
-            pairs = enumerate(zip(starts, ends, strict=True))
-            return [Part(block, None, slice(int(a), int(b))) for block, (a, b) in pairs if b > a]
-        order = None if np.all(rows[1:] >= rows[:-1]) else np.argsort(rows, kind="stable")
-        in_order = rows if order is None else rows[order]
-        cuts = np.searchsorted(in_order, np.append(starts, ends[-1:]))
-        return [
-            Part(
-                block,
-                in_order[first:last] - starts[block],
-                slice(int(first), int(last)) if order is None else order[first:last],
-            )
-            for block, (first, last) in enumerate(itertools.pairwise(cuts))
-            if last > first
-        ]
+        return parts_of(self._store.sizes, self._rows)
 
     @property
-    def _is_in_order(self) -> bool:
+    def is_in_order(self) -> bool:
         """Whether rows stand in the view as they do in the blocks."""
         return all(isinstance(part.places, slice) for part in self._parts)
 
@@ -200,7 +167,7 @@ class RowBlocks:
         if not pieces:
             return sp.csr_array((self.shape[0], idx.size), dtype=dtype)
         stacked = sp.vstack(pieces, format="csr")
-        if self._is_in_order:
+        if self.is_in_order:
             return stacked
         places: list[Any] = [part.places for part in self._parts]
         inverse = np.empty(self.shape[0], dtype=np.int64)
@@ -219,7 +186,7 @@ class RowBlocks:
         """All rows as one array in memory, if that is small; else None."""
         share = self.shape[0] / max(1, int(self._store.sizes.sum()))
         n_bytes = (2 * 12 if self.is_sparse else 2 * 8) * share * self._store.n_entries
-        if not self._is_in_order or not self._memory.may_copy(n_bytes):
+        if not self.is_in_order or not self._memory.may_copy(n_bytes):
             return None
         pieces = [rows for _, rows in self.pieces()]
         if not pieces:
@@ -257,26 +224,3 @@ class RowBlocks:
             products.describe, [Call(part.block, ()) for part in self._parts]
         ):
             pass
-
-
-def _is_everything(key: Any) -> bool:
-    return isinstance(key, slice) and key == slice(None)
-
-
-def _numbers(key: Any, size: int, what: str) -> IntArray:
-    """Row or column numbers from numbers, a mask, or a slice."""
-    if isinstance(key, slice):
-        return np.arange(*key.indices(size))
-    array = np.atleast_1d(np.asarray(key))
-    if array.ndim == 1 and array.dtype.kind == "b" and array.size == size:
-        return np.flatnonzero(array)
-    if array.ndim != 1 or (array.dtype.kind not in "iu" and array.size):
-        raise IndexError(
-            f"{what} of X are chosen by a 1-D array of numbers, a mask of {size} or a slice; got "
-            f"{key!r}."
-        )
-    numbers = array.astype(np.int64)
-    wrong = numbers[(numbers < -size) | (numbers >= size)]
-    if wrong.size:
-        raise IndexError(f"X has {size} {what}; {wrong[0]} is none of them.")
-    return np.where(numbers < 0, numbers + size, numbers)
