@@ -103,8 +103,3 @@ def test_the_extra_of_parquet_is_named(monkeypatch, tmp_path):
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     with pytest.raises(ImportError, match=r"pip install 'scoresieve\[parquet\]'"):
         blocks_from_parquet(tmp_path / "a", tmp_path / "b")
-
-
-def test_lists_of_rows_are_still_arrays():
-    assert as_design([[1.0, 2.0], [3.0, 4.0]]).n_columns == 2
-    assert as_design(np.zeros((0, 3)).tolist() or np.zeros((0, 3))).n_samples == 0

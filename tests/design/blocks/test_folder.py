@@ -315,9 +315,31 @@ def test_what_cannot_fit_is_refused_with_its_size(folder, monkeypatch):
         open_blocks(folder, max_memory=40_000)
     monkeypatch.setattr(memory, "BUFFERS", 0)
     blocks = open_blocks(folder, max_memory=60_000)
-    with pytest.raises(MemoryError, match=r"59 columns of X .* about 55.* KiB.*max_memory=60000"):
+    with pytest.raises(MemoryError, match=r"59 columns of X .*, 27.* KiB, .* max_memory=60000"):
         blocks[:, 1:]
     assert_array_equal(blocks[:, :5].toarray(), matrix()[:, :5].toarray())
+
+
+def test_columns_count_while_they_are_in_use(folder, monkeypatch):
+    monkeypatch.setattr(memory, "BUFFERS", 0)
+    blocks = open_blocks(folder, max_memory=90_000)
+    design, idx = as_design(blocks, constant=1.0), np.arange(10)
+    first = design.columns(idx)
+    held = blocks.memory.held
+    assert held == 12 * matrix()[:, idx].nnz + 4 * 11
+    both = first.append(design.columns(idx + 10))
+    assert blocks[:9].memory.held == held + 12 * matrix()[:, :20].nnz + 4 * 21
+    with pytest.raises(MemoryError, match=r"20 columns of X .* beside .* of columns in use"):
+        design.columns(np.arange(20, 40))
+    del first
+    few = both.take(np.arange(3))
+    del both
+    assert blocks.memory.held == 12 * matrix()[:, :3].nnz + 4 * 4
+    assert design.columns(np.arange(20, 40)).n_columns == 20
+    assert few.n_columns == 3
+
+
+def test_in_words():
     assert in_words(2**31) == "2 GiB"
 
 

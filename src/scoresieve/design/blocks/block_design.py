@@ -7,10 +7,9 @@ import scipy.sparse as sp
 
 from scoresieve._arrays import FloatArray, IntArray
 from scoresieve.design._base import Columns, Design
+from scoresieve.design.blocks.held import held_columns
 from scoresieve.design.blocks.products import design_of
 from scoresieve.design.blocks.row_blocks import RowBlocks
-from scoresieve.design.dense import DenseColumns
-from scoresieve.design.sparse import SparseColumns
 
 
 class BlockDesign(Design):
@@ -33,7 +32,7 @@ class BlockDesign(Design):
     def columns(self, idx: IntArray) -> Columns:
         """``X[:, idx]``, gathered block by block."""
         found = self._X.take_columns(np.asarray(idx, dtype=np.int64))
-        return SparseColumns(found.tocsc()) if sp.issparse(found) else DenseColumns(found.T)
+        return held_columns(found, self._X.memory)
 
     def rows(self, idx: IntArray) -> Design:
         """``X[idx]``: in memory if that is small, else a view."""
@@ -49,7 +48,7 @@ class BlockDesign(Design):
     def filled(self, value: float) -> Columns:
         """A block of one column that is ``value`` in every row."""
         column = np.full((self.n_samples, 1), float(value))
-        return SparseColumns(sp.csc_array(column)) if self._X.is_sparse else DenseColumns(column.T)
+        return held_columns(sp.csc_array(column) if self._X.is_sparse else column, self._X.memory)
 
     def sum_of_squares(self) -> float:
         """``sum_ij x_ij^2``."""

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 
 from scoresieve._arrays import FloatArray, IntArray
 from scoresieve.design.blocks import products
-from scoresieve.design.blocks.memory import BYTES_PER_ENTRY, MemoryLimit, in_words
+from scoresieve.design.blocks.memory import DENSE_ENTRY, SPARSE_ENTRY, MemoryLimit, in_words
 from scoresieve.design.blocks.products import Statistics
 from scoresieve.design.blocks.store import BlockStore, Call
 from scoresieve.design.blocks.views import Part, is_everything, numbers_of, parts_of
@@ -39,6 +39,8 @@ class RowBlocks:
     labels : ndarray or None
         The y that was stored with X, of all rows or of the view.
     feature_names : ndarray of str or None
+    memory : MemoryLimit
+        Shared with all views.
     """
 
     ndim = 2
@@ -52,12 +54,12 @@ class RowBlocks:
         labels: Any = None,
         feature_names: Any = None,
     ) -> None:
-        self._store, self._memory, self._rows = store, memory or MemoryLimit(), rows
+        self._store, self.memory, self._rows = store, memory or MemoryLimit(), rows
         self._all_labels, self.feature_names = labels, feature_names
         n_rows = int(store.sizes.sum()) if rows is None else rows.size
         self.shape = (n_rows, store.n_columns)
         self.dtype, self.is_sparse = store.dtype, store.is_sparse
-        self._memory.check_shape(self.shape)
+        self.memory.check_shape(self.shape)
 
     def __len__(self) -> int:
         return self.shape[0]
@@ -109,7 +111,7 @@ class RowBlocks:
         chosen = chosen if self._rows is None else self._rows[chosen]
         return RowBlocks(
             self._store,
-            self._memory,
+            self.memory,
             chosen,
             labels=self._all_labels,
             feature_names=self.feature_names,
@@ -175,18 +177,18 @@ class RowBlocks:
         return stacked[inverse]
 
     def _check_columns(self, idx: IntArray) -> None:
-        if self._memory.max_memory is None or not idx.size:
+        if self.memory.max_memory is None or not idx.size:
             return
-        n_bytes = 2.0 * 8 * self.shape[0] * idx.size
+        n_bytes = float(DENSE_ENTRY * self.shape[0] * idx.size)
         if self.is_sparse:
-            n_bytes = BYTES_PER_ENTRY * float(np.sum(self.statistics.counts[idx]))
-        self._memory.check_columns(n_bytes, idx.size)
+            n_bytes = SPARSE_ENTRY * float(np.sum(self.statistics.counts[idx]))
+        self.memory.check_columns(n_bytes, idx.size, self.shape)
 
     def in_memory(self) -> Any:
         """All rows as one array in memory, if that is small; else None."""
         share = self.shape[0] / max(1, int(self._store.sizes.sum()))
-        n_bytes = (2 * 12 if self.is_sparse else 2 * 8) * share * self._store.n_entries
-        if not self.is_in_order or not self._memory.may_copy(n_bytes):
+        n_bytes = 2 * (SPARSE_ENTRY if self.is_sparse else DENSE_ENTRY) * share * self.n_entries
+        if not self.is_in_order or not self.memory.may_copy(n_bytes):
             return None
         pieces = [rows for _, rows in self.pieces()]
         if not pieces:
