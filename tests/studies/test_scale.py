@@ -71,7 +71,7 @@ def test_lines_go_on():
 
 
 NAMES = ("fit_seconds", "pass_seconds", "anonymous_bytes")
-SPEED = Bandwidths(entries=1e8, network=1e9, tasks=1e3, sorted_numbers=1e8)
+SPEED = Bandwidths(entries=1e8, network=1e9, tasks=1e3, rows=1e7)
 
 
 def test_the_model_by_hand():
@@ -80,8 +80,8 @@ def test_the_model_by_hand():
     assert parts["v out"] == pytest.approx(8e6 / 1e9)
     assert parts["sums back"] == pytest.approx(3 * 8e5 / 1e9)
     assert parts["tasks"] == pytest.approx(0.02)
-    assert parts["sorts"] == pytest.approx(4 * 1e6 * np.log2(1e6) / 1e8)
-    assert pass_seconds(parts) == pytest.approx(sum(parts.values()) - parts["sorts"])
+    assert parts["oracle"] == pytest.approx(0.4)
+    assert pass_seconds(parts) == pytest.approx(sum(parts.values()) - 0.4)
 
 
 def test_more_workers_than_blocks_or_cores_do_not_help():
@@ -89,5 +89,5 @@ def test_more_workers_than_blocks_or_cores_do_not_help():
     assert size.n_blocks == 24
     times = [round_parts(size, SPEED, w)["compute"] for w in (1, 2, 24, 256)]
     assert times == pytest.approx([2.0, 1.0, 2.0 / 24, 2.0 / 24])
-    shared = Bandwidths(1e8, 1e9, 1e3, 1e8, cores=2)
+    shared = Bandwidths(1e8, 1e9, 1e3, 1e7, cores=2)
     assert round_parts(size, shared, 4)["compute"] == round_parts(size, shared, 2)["compute"]
