@@ -324,8 +324,7 @@ def cluster():
         n_workers=2,
         threads_per_worker=1,
         processes=True,
-        dashboard_address=None,
-        worker_dashboard_address=None,
+        dashboard_address=":0",  # any free port: two test processes have a cluster each
         memory_limit=0,
         silence_logs="CRITICAL",
     ) as cluster:

@@ -115,7 +115,7 @@ def local_client(n_workers: int) -> Iterator[Any]:
         LocalCluster(
             n_workers=n_workers,
             threads_per_worker=1,
-            dashboard_address=None,
+            dashboard_address=":0",
             memory_limit=0,
             silence_logs="CRITICAL",
         ) as cluster,

@@ -115,7 +115,7 @@ def test_svmlight_is_never_in_memory_as_a_whole(tmp_path, monkeypatch):
     finally:
         tracemalloc.stop()
     assert blocks.n_entries == 600_000
-    assert peak < 12 * blocks.n_entries / 3
+    assert peak < 12 * blocks.n_entries / 2
 
 
 @pytest.mark.usefixtures("small_chunks")
