@@ -212,12 +212,12 @@ def test_other_numbers_of_columns_and_rows_are_refused(data, folder, tmp_path):
         model.fit(blocks, None)
 
 
+@pytest.mark.parametrize("form", [sp.csr_array, np.array])
 @pytest.mark.parametrize("value", [np.nan, np.inf])
-def test_what_is_not_finite_is_refused(value, data, tmp_path):
-    X, y = data
-    X = X.copy()
-    X.data[-1] = value
-    blocks = write_blocks(X, tmp_path / "X", block_bytes=8000)
+def test_what_is_not_finite_is_refused(value, form, data, tmp_path):
+    X, y = data[0].toarray(), data[1]
+    X[-1, -1] = value
+    blocks = write_blocks(form(X), tmp_path / "X", block_bytes=8000)
     with pytest.raises(ValueError, match="X contains"):
         BudgetClassifier(budget=3).fit(blocks, y)
 
