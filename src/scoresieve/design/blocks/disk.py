@@ -76,7 +76,7 @@ class DiskBlocks(BlockStore):
         """The results in order, a few blocks ahead."""
         if self.n_threads == 1 or len(calls) < 2:
             for call in calls:
-                yield work(self.block(call.block), *call.arguments)
+                yield self._one(work, call)
             return
         with ThreadPoolExecutor(self.n_threads) as threads:
             ahead: deque[Future[Any]] = deque()
