@@ -104,17 +104,17 @@ def test_a_truncated_archive_leaves_nothing(tmp_path):
 def test_svmlight_is_never_in_memory_as_a_whole(tmp_path, monkeypatch):
     path = tmp_path / "data.txt"
     line = b"1 " + b" ".join(b"%d:0.5" % (3 * j + 1) for j in range(200)) + b"\n"
-    path.write_bytes(3000 * line)
-    monkeypatch.setattr(from_svmlight, "CHUNK", 2**18)
+    path.write_bytes(1500 * line)
+    monkeypatch.setattr(from_svmlight, "CHUNK", 2**16)
     (tmp_path / "first.txt").write_bytes(line)
     blocks_from_svmlight(tmp_path / "first.txt", tmp_path / "first")  # imports what it needs
     tracemalloc.start()
     try:
-        blocks = blocks_from_svmlight(path, tmp_path / "X", block_bytes=2**18)
+        blocks = blocks_from_svmlight(path, tmp_path / "X", block_bytes=2**16)
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
-    assert blocks.n_entries == 600_000
+    assert blocks.n_entries == 300_000
     assert peak < 12 * blocks.n_entries / 2
 
 

@@ -355,8 +355,8 @@ def test_max_memory_lowers_the_number_of_threads(tmp_path):
 
 @pytest.mark.slow
 def test_a_fit_stays_within_max_memory(tmp_path):
-    """60 MB of entries, at most 50 MB beside the maps."""
-    n, m, per_row, limit = 20_000, 10_000, 250, 48 * 2**20
+    """48 MB of entries, at most 42 MB beside the maps."""
+    n, m, per_row, limit = 16_000, 10_000, 250, 40 * 2**20
     rng = np.random.default_rng(0)
 
     def rows():
