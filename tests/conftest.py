@@ -314,3 +314,28 @@ def measure(request):
 def columns(request):
     """What ``solve`` may be told about the ten columns of ``data``."""
     return request.param
+
+
+@pytest.fixture(scope="session")
+def cluster():
+    """Two worker processes, for all tests that need a cluster."""
+    distributed = pytest.importorskip("distributed")
+    with distributed.LocalCluster(
+        n_workers=2,
+        threads_per_worker=1,
+        processes=True,
+        dashboard_address=":0",  # any free port: two test processes have a cluster each
+        memory_limit=0,
+        silence_logs="CRITICAL",
+    ) as cluster:
+        yield cluster
+
+
+@pytest.fixture
+def client(cluster):
+    """A client of the cluster, which is the one of this process while a test runs."""
+    from distributed import Client
+
+    with Client(cluster, timeout=60) as client:
+        client.wait_for_workers(2, timeout=60)
+        yield client

@@ -37,31 +37,33 @@ ALLOWED: dict[str, set[str]] = {
     "cli": LIBRARY | {ROOT, "demo"} | SHELVES,
     "__main__": LIBRARY | {ROOT} | SHELVES | PROGRAMS,
 }
-#: The rooms of the solvers, each of which may import those of the rows above it.
-ROOMS = (
-    {"limits", "row_weights", "interior"},
-    {"problem", "result"},
-    {"working"},
-    {"bundle", "conic", "smooth", "smallest_C"},
-    {"splicing", "two_layer"},
-    {"prices"},
-    {"solve"},
-    {"path", "hard_budget"},
-)
+#: The rooms of a unit, each of which may import those of the rows above it.
+ROOMS: dict[str, tuple[set[str], ...]] = {
+    "solvers": (
+        {"limits", "row_weights", "interior"},
+        {"problem", "result"},
+        {"working"},
+        {"bundle", "conic", "smooth", "smallest_C"},
+        {"splicing", "two_layer"},
+        {"prices"},
+        {"solve"},
+        {"path", "hard_budget"},
+    ),
+    "design": ({"_base", "checks"}, {"dense"}, {"sparse"}, {"blocks"}, {"convert"}),
+    "cli": (
+        {"errors", "output"},
+        {"options", "progress", "data"},
+        {"tasks"},
+        {"commands"},
+        {"program"},
+        {"running"},
+        {"__main__"},
+    ),
+}
 #: Modules that ask for one of the package by its name, when a user wants what is built on them.
 BY_NAME = {"", "estimators.persistence.classes", "estimators.summary.mixin"}
 #: Optional packages, imported in the function that needs them or not at all.
-LAZY = {"matplotlib", "pandas", "polars", "pyarrow", "rich"}
-#: The rooms of the command line, likewise.
-CLI_ROOMS = (
-    {"errors", "output"},
-    {"options", "progress", "data"},
-    {"tasks"},
-    {"commands"},
-    {"program"},
-    {"running"},
-    {"__main__"},
-)
+LAZY = {"matplotlib", "pandas", "polars", "pyarrow", "rich", "dask", "distributed"}
 #: Modules that answer ``--help`` and so load nothing slow; they import it in the function that
 #: does the work. What they reach that way is in the test of circles, as any import is.
 LIGHT = ("cli", "cli.commands")
@@ -219,22 +221,26 @@ def slow_imports(source: Path) -> list[str]:
     return found
 
 
-def room_violations(source: Path, part: str = "solvers", table: tuple = ROOMS) -> list[str]:
-    """Imports from a room of a part of the package into one that is not above it."""
-    prefix, rank = f"{source.name}.{part}.", {}
-    for row, rooms in enumerate(table):
+def room_violations(source: Path) -> list[str]:
+    """Imports from a room of a unit into one that is not above it."""
+    return sorted(
+        found for unit in ROOMS for found in room_violations_of(unit, module_graph(source), source)
+    )
+
+
+def room_violations_of(unit: str, graph: dict[str, set[str]], source: Path) -> Iterator[str]:
+    prefix, rank = f"{source.name}.{unit}.", {}
+    for row, rooms in enumerate(ROOMS[unit]):
         rank |= dict.fromkeys(rooms, row)
-    found = []
-    for module, used in module_graph(source).items():
+    for module, used in graph.items():
         for other in used:
             if not (module.startswith(prefix) and other.startswith(prefix)):
                 continue
             room, theirs = (name.removeprefix(prefix).split(".")[0] for name in (module, other))
             if room not in rank or theirs not in rank:
-                found.append(f"{module} -> {other}: not in the table of rooms")
+                yield f"{module} -> {other}: not in the table of rooms"
             elif room != theirs and rank[theirs] > rank[room]:
-                found.append(f"{module} -> {other}: {room} may not import {theirs}")
-    return sorted(found)
+                yield f"{module} -> {other}: {room} may not import {theirs}"
 
 
 def unknown_units(source: Path) -> list[str]:
@@ -281,12 +287,8 @@ def test_an_import_by_name_is_found(tmp_path):
     assert imports_by_name(source) == {"solvers.conic"}
 
 
-def test_rooms_of_the_solvers_are_in_order():
+def test_rooms_are_in_order():
     assert room_violations(SOURCE) == []
-
-
-def test_rooms_of_the_command_line_are_in_order():
-    assert room_violations(SOURCE, "cli", CLI_ROOMS) == []
 
 
 def test_help_of_the_command_line_loads_nothing_slow():
@@ -398,6 +400,9 @@ def test_a_wrong_room_is_found(tmp_path):
     source = write_tree(tmp_path, {**SOUND, "solvers/limits.py": "from .conic import x\n"})
     (violation,) = room_violations(source)
     assert "limits may not import conic" in violation
+    source = write_tree(tmp_path, {"design/dense.py": "from .sparse import x\n"})
+    source = write_tree(tmp_path, {"design/sparse.py": ""})
+    assert any("dense may not import sparse" in each for each in room_violations(source))
     source = write_tree(tmp_path, {"solvers/new.py": "from .limits import x\n"})
     assert any("new" in each and "table of rooms" in each for each in room_violations(source))
 

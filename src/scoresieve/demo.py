@@ -25,8 +25,8 @@ from sklearn.svm import LinearSVC
 
 from scoresieve import MeasureSVC, ScoreSieve
 from scoresieve._arrays import Array, FloatArray
+from scoresieve._files import replaced
 from scoresieve.datasets import load_docstrings
-from scoresieve.estimators.persistence.file import replaced
 
 SIZES = (1, 2, 5, 10, 20, 50)
 BASELINE_C = (0.03, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0)

@@ -2,16 +2,17 @@
 
 The studies of speed take the master problem apart: they need its two solvers, the problems that
 fits ask for, and the time that Clarabel takes of it. The study of bounds puts risks of its own into
-problems, and solvers of its own into the search for k features.
+problems, and solvers of its own into the search for k features. The study of scale counts passes.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
+from scoresieve.design.blocks.disk import DiskBlocks
 from scoresieve.estimators.budget_model import default_C
 from scoresieve.estimators.sieve.plans import DEFAULT_CS, FINAL_CS
 from scoresieve.risks import CutWeights, DualPoint, MeasureRisk, Risk
@@ -46,6 +47,7 @@ __all__ = [
     "MasterProblem",
     "MasterSolution",
     "MeasureRisk",
+    "PassCounts",
     "Problem",
     "Refit",
     "Refitter",
@@ -55,6 +57,7 @@ __all__ = [
     "clarabel_timed",
     "columns_of_units",
     "counted_masters",
+    "counted_passes",
     "default_C",
     "make_problem",
     "moved",
@@ -116,6 +119,34 @@ def clarabel_timed(seconds: list[float]) -> Iterator[None]:
 
     with replaced(conic, "run_clarabel", run):
         yield
+
+
+@dataclass
+class PassCounts:
+    """Passes over all row blocks, by what they were for, and the seconds in which blocks came."""
+
+    n_passes: dict[str, int] = field(default_factory=dict)
+    seconds: float = 0.0
+
+
+@contextmanager
+def counted_passes() -> Iterator[PassCounts]:
+    """Count the passes over row blocks on disk inside the block."""
+    original, counts = DiskBlocks.each, PassCounts()
+
+    def each(store: DiskBlocks, work: Callable[..., Any], calls: Any) -> Iterator[Any]:
+        if len(calls) == store.sizes.size:
+            counts.n_passes[work.__name__] = counts.n_passes.get(work.__name__, 0) + 1
+        found = original(store, work, calls)
+        while True:
+            spent, answer = timed(lambda: next(found, counts))
+            counts.seconds += spent
+            if answer is counts:
+                return
+            yield answer
+
+    with replaced(DiskBlocks, "each", each):
+        yield counts
 
 
 @contextmanager

@@ -25,7 +25,7 @@ from studies.common.storing import plain, versions, write_text
 from studies.common.tables import print_note
 
 #: Options that say where things are, not what is done.
-PLACES = ("cache", "data", "figure", "json", "reference", "state", "study")
+PLACES = ("cache", "data", "figure", "folder", "json", "reference", "state", "study", "worker")
 
 
 def make_parser(study: str, description: str, *, data: bool = True) -> argparse.ArgumentParser:

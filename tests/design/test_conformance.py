@@ -3,15 +3,29 @@
 from __future__ import annotations
 
 import hashlib
+from itertools import pairwise
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
 
-from scoresieve.design import DenseDesign, SparseDesign, _base, as_design, dense, sparse
+from scoresieve.design import (
+    DenseDesign,
+    SparseDesign,
+    _base,
+    as_design,
+    dask_blocks,
+    dense,
+    open_blocks,
+    sparse,
+    write_blocks,
+)
+from scoresieve.design.blocks import products
 
 N_SAMPLES, N_COLUMNS = 37, 23
+#: Each pass on a cluster takes some milliseconds.
+SLOW_INPUTS = ("dask-dense", "dask-view", "dask-array", "dask-sparse-array", "dask-bag")
 DTYPES = ["float64", "float32", "int64", "int8", "uint16", "bool", ">f8"]
 
 
@@ -94,7 +108,96 @@ def inputs():
         "mixed-csc": lambda X, _: mixed_index_types(sp.csc_array(X.astype(np.float32))),
         "design": lambda X, _: as_design(X),
     }
+    return made | block_inputs()
+
+
+def block_inputs():
+    """Row blocks on disk and on a cluster, and views of some of their rows."""
+    forms = {"dense": np.array, "csr": sp.csr_array, "csr-float32": single, "csc": sp.csc_matrix}
+    made = {}
+    for name, form in forms.items():
+        for n_jobs in (1, 2):
+            made[f"blocks-{name}-{n_jobs}"] = lambda X, folder, f=form, j=n_jobs: on_blocks(
+                f(X), folder, j
+            )
+    for name, form in (("dense", np.array), ("csr", sp.csr_array)):
+        made |= {
+            f"blocks-{name}-one": lambda X, folder, f=form: on_blocks(f(X), folder, 2, 2**20),
+            f"view-{name}": lambda X, folder, f=form: as_view(f, X, folder),
+            f"view-{name}-shuffled": lambda X, folder, f=form: as_view(f, X, folder, seed=1),
+            f"dask-{name}": lambda X, _, f=form: dask_blocks(delayed_parts(f(X))),
+        }
+    made["dask-view"] = lambda X, _: dask_blocks(delayed_parts(sp.csr_array(mixed(X))))[ours(X)]
+    made["dask-array"] = lambda X, _: dask_array(X)
+    made["dask-sparse-array"] = lambda X, _: sparse_dask_array(X)
+    made["dask-bag"] = lambda X, _: dask_bag(X)
+    made["dask-folder"] = lambda X, folder: on_blocks(sp.csr_array(X), folder, client=True)
     return made
+
+
+def single(X):
+    return sp.csr_array(X.astype(np.float32))
+
+
+def on_blocks(X, folder, n_jobs=1, block_bytes=700, client=False):
+    if not (folder / "X").exists():
+        write_blocks(X, folder / "X", block_bytes=block_bytes)
+    return open_blocks(folder / "X", n_jobs=n_jobs, client=get_client() if client else None)
+
+
+def mixed(X):
+    """The rows of X, in another order, among others."""
+    out = np.full((2 * len(X), X.shape[1]), 77.0)
+    out[ours(X)] = X
+    return out
+
+
+def ours(X):
+    return np.random.default_rng(2).permutation(2 * len(X))[: len(X)]
+
+
+def as_view(form, X, folder, seed=None):
+    if seed is not None:
+        return on_blocks(form(mixed(X)), folder)[ours(X)]
+    larger = np.insert(X, [0, 9, 9, 20, len(X)], 77.0, axis=0)
+    return on_blocks(form(larger), folder)[np.all(larger != 77.0, axis=1)]
+
+
+def delayed_parts(X):
+    from dask.delayed import delayed
+
+    ends = [0, 3, 20, 21, X.shape[0]]
+    return [delayed(X[start:stop]) for start, stop in pairwise(ends)]
+
+
+def dask_array(X):
+    import dask.array
+
+    return dask.array.from_array(X, chunks=((5, 1, len(X) - 6), (10, X.shape[1] - 10)))
+
+
+def sparse_dask_array(X):
+    return dask_array(X).rechunk((9, -1)).map_blocks(sp.csr_matrix)
+
+
+def dask_bag(X):
+    from dask.bag import from_sequence
+
+    pieces = [sp.csr_matrix(X[start : start + 5]) for start in range(0, len(X), 5)]
+    return from_sequence(pieces, npartitions=3)
+
+
+def get_client():
+    from distributed import get_client
+
+    return get_client()
+
+
+@pytest.fixture(autouse=True)
+def _cluster(request):
+    """The cluster, for those who need one."""
+    if "dask" in request.node.name:
+        request.getfixturevalue("client")
 
 
 def unaligned(X):
@@ -127,7 +230,9 @@ def fingerprint(X):
 def block_size(request, monkeypatch):
     """Blocks of seven numbers reach every seam: between rows, inside rows, at the ends."""
     if request.param == "tiny-blocks":
-        for module in (_base, dense, sparse):
+        if "dask" in request.node.name:
+            pytest.skip("the workers have blocks of their own size")
+        for module in (_base, dense, sparse, products):
             monkeypatch.setattr(module, "BLOCK_NUMBERS", 7)
 
 
@@ -138,6 +243,8 @@ def test_products(name, constant, tmp_path):
     X = truth()
     if "bool" in name:
         X = (X > 0).astype(np.float64)
+    if name in SLOW_INPUTS and not constant:
+        pytest.skip("with a constant is enough: the products of X are in it")
     given = inputs()[name](X, tmp_path)
     if sp.issparse(given) and given.format in ("csr", "csc"):
         given = read_only(given)

@@ -21,6 +21,8 @@ STUDIES = (
     "speed.path",
     "speed.reference",
     "speed.reuters",
+    "speed.scale",
+    "speed.scale_model",
     "speed.sieve",
     "quality.arena",
     "quality.defaults",
@@ -30,7 +32,10 @@ STUDIES = (
     "quality.mil_image",
     "quality.top_k_bounds",
 )
-WITHOUT_DATA = ("speed.master", "speed.oracles", "quality.exhaustive")
+WITHOUT_DATA = (
+    *("speed.master", "speed.oracles", "speed.scale", "speed.scale_model"),
+    "quality.exhaustive",
+)
 
 
 def main_of(study):

@@ -13,13 +13,12 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.parallel import Parallel, delayed
-from sklearn.utils.validation import validate_data
 
 from scoresieve._arrays import FloatArray, IntArray
 from scoresieve._checks import check_positive, check_X
 from scoresieve._user_warnings import warn_user
 from scoresieve.design import as_design
-from scoresieve.estimators.budget_model import X_OPTIONS
+from scoresieve.estimators.data import read_X_y
 from scoresieve.estimators.decision import linear_scores
 from scoresieve.estimators.linear_model import LinearModelMixin
 from scoresieve.estimators.persistence.fields import fields_of
@@ -148,7 +147,7 @@ class Baseline(
     @whole_fit
     def fit(self, X: Any, y: Any) -> Any:
         """Select features and fit one linear model for each class; X and y as for MeasureSVC."""
-        X, y = validate_data(self, X, y, multi_output=True, accept_large_sparse=True, **X_OPTIONS)
+        X, y = read_X_y(self, X, y, multi_output=True)
         targets, y = read_targets(y, getattr(self, "pos_label", LARGER))
         check_X(as_design(X))
         if self.max_time is not None:

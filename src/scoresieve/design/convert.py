@@ -10,6 +10,9 @@ import scipy.sparse as sp
 
 from scoresieve._arrays import FloatArray, IntArray
 from scoresieve.design._base import Columns, Design
+from scoresieve.design.blocks.block_design import BlockDesign
+from scoresieve.design.blocks.dask_input import as_row_blocks
+from scoresieve.design.checks import check_matrix
 from scoresieve.design.dense import DenseDesign
 from scoresieve.design.sparse import SparseDesign
 
@@ -19,9 +22,9 @@ def as_design(X: Any, *, constant: float = 0.0) -> Design:
 
     Parameters
     ----------
-    X : array-like or sparse matrix or array of shape (n_samples, n_columns), or Design
+    X : array-like or sparse matrix or array of shape (n_samples, n_columns), RowBlocks, or Design
         Any real type, any memory order, read-only or memory-mapped. CSR and CSC are used as they
-        are; other sparse formats are converted to CSR.
+        are; other sparse formats are converted to CSR. What dask holds becomes row blocks.
     constant : float, default=0
         Value of a constant column to append (the intercept's), or 0 for none.
 
@@ -32,35 +35,24 @@ def as_design(X: Any, *, constant: float = 0.0) -> Design:
     >>> design.correlate(np.array([1.0, 1.0]))
     array([ 4.,  6., 10.])
     """
-    if isinstance(X, Design):
+    blocks = as_row_blocks(X)
+    if blocks is not None:
+        design: Design = BlockDesign(blocks)
+    elif isinstance(X, Design):
         design = X
     elif sp.issparse(X):
-        _check_array(X)
+        check_matrix(X)
         design = SparseDesign(X if X.format in ("csr", "csc") else X.tocsr())
     else:
         try:
             X = np.asarray(X)
         except ValueError as error:
             raise ValueError(f"X cannot be read as a numeric 2-D array: {error}") from error
-        _check_array(X)
+        check_matrix(X)
         design = DenseDesign(X)
     if not isinstance(constant, numbers.Real) or not np.isfinite(constant):
         raise ValueError(f"constant must be a finite number; got {constant!r}.")
     return ConstantDesign(design, float(constant)) if constant else design
-
-
-def _check_array(X: Any) -> None:
-    """Refuse what has no rows and columns of real numbers."""
-    if X.ndim != 2:
-        raise ValueError(
-            f"X must be 2-D, one row for each sample; got {X.ndim}-D of shape {X.shape}. "
-            "Use X.reshape(-1, 1) for one column, X.reshape(1, -1) for one row."
-        )
-    if X.dtype.kind not in "biuf":
-        raise ValueError(
-            f"X must hold real numbers; got dtype {X.dtype}. Encode text and categories as "
-            "numbers, or convert with X.astype(float)."
-        )
 
 
 class ConstantDesign(Design):

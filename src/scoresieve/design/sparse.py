@@ -73,7 +73,7 @@ class SparseColumns(Columns):
         kept = np.flatnonzero(weights)
         starts = np.searchsorted(kept, block.indptr).astype(block.indptr.dtype)
         entries, indices = block.data[kept] * weights[kept], block.indices[kept]
-        weighted = _matrix(entries, indices, starts, "csc", block.shape)
+        weighted = matrix_around(entries, indices, starts, "csc", block.shape)
         return np.asarray((weighted.T @ by_rows).toarray())
 
     def varied_rows(self) -> IntArray | None:
@@ -149,7 +149,9 @@ class SparseDesign(Design):
         indices, indptr = _same_index_type(X.indices, X.indptr)
         # The arrays may be longer than what indptr refers to.
         n_entries = int(indptr[-1])
-        self._lines = _matrix(X.data[:n_entries], indices[:n_entries], indptr, X.format, X.shape)
+        self._lines = matrix_around(
+            X.data[:n_entries], indices[:n_entries], indptr, X.format, X.shape
+        )
 
     def correlate(self, v: FloatArray) -> FloatArray:
         """``X^T v``, for CSR over the rows with ``v_i != 0`` where these hold few entries."""
@@ -161,7 +163,7 @@ class SparseDesign(Design):
         if lengths.sum() >= ACTIVE_SHARE * self._lines.data.size:
             return self._across_lines(v)
         out = None
-        for part in _runs(lengths, max(BLOCK_NUMBERS, self.n_columns)):
+        for part in runs_of_lines(lengths, max(BLOCK_NUMBERS, self.n_columns)):
             chosen = self._lines[rows[part]]
             piece = chosen.data, chosen.indices, chosen.indptr
             out = _add_across(out, *piece, self.n_columns, v[rows[part]])
@@ -205,7 +207,7 @@ class SparseDesign(Design):
                 total += np.bincount(indices, weights=squares, minlength=self.n_columns)
             else:
                 shape = (indptr.size - 1, self.n_samples)
-                total[lines] += _matrix(squares, indices, indptr, "csr", shape).sum(axis=1)
+                total[lines] += matrix_around(squares, indices, indptr, "csr", shape).sum(axis=1)
         return largest * np.sqrt(total)
 
     def max_abs(self) -> float:
@@ -217,7 +219,7 @@ class SparseDesign(Design):
         out = np.zeros(self._lines.indptr.size - 1)
         for lines, data, indices, indptr in self._pieces(BLOCK_NUMBERS):
             shape = (indptr.size - 1, x.size)
-            out[lines] += _matrix(data, indices, indptr, "csr", shape) @ x
+            out[lines] += matrix_around(data, indices, indptr, "csr", shape) @ x
         return out
 
     def _across_lines(self, x: FloatArray) -> FloatArray:
@@ -242,7 +244,7 @@ class SparseDesign(Design):
             yield slice(first, last), block, indices[start:stop], local.astype(indices.dtype)
 
 
-def _matrix(data: Array, indices: Array, indptr: Array, form: str, shape: Any) -> Any:
+def matrix_around(data: Array, indices: Array, indptr: Array, form: str, shape: Any) -> Any:
     """A CSR or CSC array around the three arrays; scipy's own constructor copies int64 indices."""
     matrix = sp.csr_array(shape) if form == "csr" else sp.csc_array(shape)
     matrix.data, matrix.indices, matrix.indptr = data, indices, indptr
@@ -259,7 +261,7 @@ def _add_across(
 ) -> FloatArray:
     """``out + sum_l x_l * line_l``, of shape (n_out,); without ``out`` nothing is added to."""
     data = data.astype(np.float64, copy=False)
-    total = _matrix(data, indices, indptr, "csc", (n_out, indptr.size - 1)) @ x
+    total = matrix_around(data, indices, indptr, "csc", (n_out, indptr.size - 1)) @ x
     if out is not None:
         total += out
     return total
@@ -274,7 +276,7 @@ def _same_index_type(indices: Array, indptr: Array) -> tuple[Array, Array]:
     return indices.astype(indptr.dtype), indptr
 
 
-def _runs(lengths: Array, n_entries: int) -> Iterator[slice]:
+def runs_of_lines(lengths: Array, n_entries: int) -> Iterator[slice]:
     """Slices of consecutive lines with about ``n_entries`` entries together, at least one line."""
     ends = np.cumsum(lengths, dtype=np.int64)
     start, done = 0, 0

@@ -12,10 +12,10 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.parallel import Parallel, delayed
-from sklearn.utils.validation import validate_data
 
 from scoresieve._arrays import FloatArray
 from scoresieve._checks import check_count, check_positive
+from scoresieve.estimators.data import read_X_y
 from scoresieve.estimators.decision import training_score
 from scoresieve.estimators.linear_model import LinearModelMixin
 from scoresieve.estimators.messages import warn_about, warn_of_scales
@@ -39,8 +39,6 @@ from scoresieve.solvers.working import WarmStart
 DEFAULT_BUDGET = 50
 #: How the supports of several classes become one selection.
 COMBINE: dict[str, Any] = {"union": np.union1d, "intersection": np.intersect1d}
-#: What estimators take as X.
-X_OPTIONS: dict[str, Any] = {"accept_sparse": ["csr", "csc"], "dtype": [np.float64, np.float32]}
 
 
 def problem_arguments(
@@ -221,15 +219,15 @@ class BudgetClassifierMixin(LinearModelMixin, CallbackMixin):
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            Never densified, never modified.
+        X : array-like, sparse matrix or RowBlocks of shape (n_samples, n_features)
+            Never densified, never modified. Larger than memory: see ``docs/scale.md``.
         y : array-like of shape (n_samples,), or indicator matrix of shape (n_samples, n_classes)
         sample_weight : array-like of shape (n_samples,), optional
             How often each row counts: 2 is the same as the row twice, 0 as leaving it out. Any
             weights for losses and for the measures ``"accuracy"``, ``"balanced_accuracy"`` and
             ``"roc_auc"``; whole ones, by repeated rows, for the other measures.
         """
-        X, y = validate_data(self, X, y, multi_output=True, accept_large_sparse=True, **X_OPTIONS)
+        X, y = read_X_y(self, X, y, multi_output=True)
         has_positive = hasattr(self, "pos_label")
         targets, y = read_targets(y, self.pos_label if has_positive else LARGER)
         check_multi_class_support(self.multi_class_support)

@@ -8,17 +8,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, RegressorMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from scoresieve._arrays import FloatArray, IntArray
 from scoresieve.certificate import Certificate, certify
 from scoresieve.estimators.budget_model import (
-    X_OPTIONS,
     derived_of_problem,
     problem_arguments,
     solve_reported,
     warm_start,
 )
+from scoresieve.estimators.data import read_X, read_X_y
 from scoresieve.estimators.decision import linear_scores, training_score
 from scoresieve.estimators.messages import warn_about, warn_of_scales
 from scoresieve.estimators.persistence.fields import FIELDS_OF_ONE_PROBLEM
@@ -135,7 +135,7 @@ max_iter, max_time, verbose
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
+        X : array-like, sparse matrix or RowBlocks of shape (n_samples, n_features)
             Never densified, never modified.
         y : array-like of shape (n_samples,)
         sample_weight : array-like of shape (n_samples,), optional
@@ -145,15 +145,7 @@ max_iter, max_time, verbose
         -------
         self
         """
-        X, y = validate_data(
-            self,
-            X,
-            y,
-            accept_large_sparse=True,
-            y_numeric=True,
-            ensure_min_samples=2,
-            **X_OPTIONS,
-        )
+        X, y = read_X_y(self, X, y, y_numeric=True, ensure_min_samples=2)
         names = getattr(self, "feature_names_in_", None)
         arguments = problem_arguments(self, names, task="regression")
         (problem,) = make_problems(X, [y], sample_weight=sample_weight, **arguments)
@@ -218,7 +210,7 @@ max_iter, max_time, verbose
     def _validated(self, X: Any) -> Any:
         """X for a fitted model."""
         check_is_fitted(self, "coef_")
-        return validate_data(self, X, reset=False, **X_OPTIONS)
+        return read_X(self, X)
 
     def certify(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Certificate:
         """Recompute primal, dual and gap from the training data, without any solver's state.

@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from sklearn.metrics import accuracy_score, r2_score
 from sklearn.utils.extmath import safe_sparse_dot
 
 from scoresieve._arrays import FloatArray
+from scoresieve.design import RowBlocks
 from scoresieve.estimators.targets import Targets
 from scoresieve.measures import Accuracy, Measure
 from scoresieve.risks import Risk
@@ -17,7 +19,19 @@ from scoresieve.solvers.row_weights import apply_weights
 
 def linear_scores(X: Any, coef: Any) -> FloatArray:
     """``X coef^T`` of shape (n_samples, n_problems), for X and coef dense or sparse."""
+    if isinstance(X, RowBlocks):
+        return _block_scores(X, coef)
     return np.asarray(safe_sparse_dot(X, coef.T, dense_output=True), dtype=np.float64)
+
+
+def _block_scores(X: RowBlocks, coef: Any) -> FloatArray:
+    """The same for row blocks, by the columns with a weight."""
+    coef = coef.toarray() if sp.issparse(coef) else np.asarray(coef, dtype=np.float64)
+    used = np.flatnonzero(np.any(coef != 0.0, axis=0))
+    scores = X.scores(coef[:, used], used)
+    if not np.all(np.isfinite(scores)):
+        raise ValueError("X contains NaN or infinity; impute the values or drop those rows.")
+    return scores
 
 
 def training_score(risk: Risk, scores: FloatArray) -> float:

@@ -9,10 +9,11 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike
 from sklearn.base import ClassifierMixin
 from sklearn.utils import column_or_1d
-from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
+from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from scoresieve._arrays import Array, FloatArray, IntArray
 from scoresieve.certificate import Certificate, certify
+from scoresieve.estimators.data import read_X
 from scoresieve.estimators.decision import linear_scores, measure_score
 from scoresieve.estimators.summary.mixin import SummaryMixin
 from scoresieve.estimators.targets import LabelTagsMixin, Targets
@@ -63,8 +64,7 @@ class LinearModelMixin(SummaryMixin, LabelTagsMixin):
     def _validated(self, X: Any) -> Any:
         """X for a fitted model."""
         check_is_fitted(self, "coef_")
-        dtypes = [np.float64, np.float32]
-        return validate_data(self, X, accept_sparse=["csr", "csc"], dtype=dtypes, reset=False)
+        return read_X(self, X)
 
     def _validated_targets(self, X: Any, y: Any) -> Any:
         """The labels in the shape that the model was fitted with, one for each row of X."""

@@ -11,6 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from scoresieve._arrays import FloatArray
 from scoresieve._user_warnings import warn_user
+from scoresieve.design import RowBlocks
 from scoresieve.risks import MeasureRisk
 from scoresieve.solvers.limits import Status
 from scoresieve.solvers.problem import PriceIs, Problem
@@ -118,7 +119,11 @@ def warn_of_scales(X: Any, names: Any = None, excluded: Any = None) -> None:
 
 def column_sizes(X: Any) -> FloatArray:
     """The root mean square of each column's entries that are not 0; 0 if there are few."""
-    if sp.issparse(X):
+    totals: Any
+    counts: Any
+    if isinstance(X, RowBlocks):
+        totals, counts = np.square(X.statistics.norms), X.statistics.counts
+    elif sp.issparse(X):
         X = X if X.format == "csr" else X.tocsc()
         columns = X.indices
         if X.format == "csc":

@@ -10,13 +10,15 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_array, check_consistent_length, column_or_1d
+from sklearn.utils import check_consistent_length, column_or_1d
 
 from scoresieve._arrays import FloatArray, IntArray
 from scoresieve._checks import check_count, check_positive
 from scoresieve._user_warnings import warn_user
+from scoresieve.design import RowBlocks
 from scoresieve.estimators.budget_model import column_numbers, default_C, group_numbers
 from scoresieve.estimators.budget_regressor import centred
+from scoresieve.estimators.data import read_array
 from scoresieve.estimators.summary.certificates import relaxed_fact
 from scoresieve.estimators.summary.mixin import check_feature_names, named_weights, plain
 from scoresieve.estimators.summary.parts import MAX_FEATURES, Part, Summary
@@ -104,7 +106,7 @@ class BudgetPath:
 
     def decision_function(self, X: Any) -> FloatArray:
         """``X @ coefs.T + intercepts``, of shape (n_samples, n_budgets)."""
-        X = check_array(X, accept_sparse=("csr", "csc"))
+        X = read_array(X)
         n_features = self.coefs.shape[1]
         if X.shape[1] != n_features:
             raise ValueError(f"X has {X.shape[1]} columns; the path was fitted on {n_features}.")
@@ -139,7 +141,7 @@ def budget_path(
 
     Parameters
     ----------
-    X : array-like or sparse matrix of shape (n_samples, n_features)
+    X : array-like, sparse matrix or RowBlocks of shape (n_samples, n_features)
     y : array-like of shape (n_samples,)
         Two classes, labelled in any way, or numbers with a loss for regression.
     budgets : iterable of int
@@ -199,7 +201,7 @@ def budget_path(
     True
     """
     names = column_names(X)
-    X = check_array(X, accept_sparse=("csr", "csc"), accept_large_sparse=True)
+    X = read_array(X)
     y = column_or_1d(y, warn=True)
     check_consistent_length(X, y)
     measure = "f1" if measure is None and loss is None else measure
@@ -251,8 +253,10 @@ def read_two_classes(y: Any, pos_label: Any = None) -> tuple[Targets, Any]:
     return targets, y
 
 
-def column_names(X: Any) -> list[str] | None:
-    """The names of a DataFrame's columns, if they are all text."""
+def column_names(X: Any) -> Any:
+    """The names of a DataFrame's columns, if they are all text, or of row blocks."""
+    if isinstance(X, RowBlocks):
+        return X.feature_names
     names = list(getattr(X, "columns", []))
     return names if names and all(isinstance(name, str) for name in names) else None
 

@@ -12,16 +12,16 @@ from numpy.typing import ArrayLike
 from scipy.special import expit
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
+from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from scoresieve._arrays import FloatArray
 from scoresieve._checks import check_weights
 from scoresieve.estimators.budget_model import (
     COMBINE,
-    X_OPTIONS,
     check_multi_class_support,
     column_arguments,
 )
+from scoresieve.estimators.data import read_X_y
 from scoresieve.estimators.export import LinearExportMixin
 from scoresieve.estimators.linear_model import LinearModelMixin
 from scoresieve.estimators.messages import warn_of_scales
@@ -166,8 +166,8 @@ class ScoreSieve(
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            Never densified, never modified.
+        X : array-like, sparse matrix or RowBlocks of shape (n_samples, n_features)
+            Never densified, never modified. Larger than memory: see ``docs/scale.md``.
         y : array-like of shape (n_samples,), or indicator matrix of shape (n_samples, n_classes)
         sample_weight : array-like of shape (n_samples,), optional
             How often each row counts.
@@ -188,7 +188,7 @@ class ScoreSieve(
 
     def _read_data(self, X: Any, y: Any, sample_weight: Any) -> LabelledData:
         """What ``fit`` was given, in checked form, by rows."""
-        X, y = validate_data(self, X, y, multi_output=True, accept_large_sparse=True, **X_OPTIONS)
+        X, y = read_X_y(self, X, y, multi_output=True)
         X = X.tocsr() if hasattr(X, "tocsr") else X
         targets, y = read_targets(y, self.pos_label)
         check_multi_class_support(self.multi_class_support)

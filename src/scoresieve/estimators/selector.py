@@ -8,9 +8,11 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn import get_config
 from sklearn.feature_selection import SelectorMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from scoresieve._arrays import BoolArray
+from scoresieve.design import as_row_blocks
+from scoresieve.estimators.data import read_X
 
 
 class OutputMixin:
@@ -41,6 +43,7 @@ class SparseSelectorMixin(OutputMixin, SelectorMixin):
 
     Conventions
     -----------
+    * Of row blocks the selected columns are in memory, sparse if the blocks are.
     * Sparse input gives sparse output of the same format, or a DataFrame if one was asked for by
       ``set_output`` or by ``sklearn.set_config``: few columns are left, so they may be dense.
     * ``support_``, the sorted numbers of the selected columns, and ``n_features_in_`` are set by
@@ -62,9 +65,11 @@ class SparseSelectorMixin(OutputMixin, SelectorMixin):
         array, sparse matrix or DataFrame of shape (n_samples, n_features_selected_)
         """
         check_is_fitted(self, "support_")
-        if not sp.issparse(X) or self.support_.size == 0:
+        blocks = as_row_blocks(X)
+        if blocks is None and (not sp.issparse(X) or self.support_.size == 0):
             return super().transform(X)
-        X = validate_data(self, X, dtype=None, accept_sparse=["csr", "csc"], reset=False)
+        X = read_X(self, X if blocks is None else blocks, dtype=None)
         selected = X[:, self.support_]
         wanted = getattr(self, "_transform_output", get_config()["transform_output"])
-        return selected if wanted == "default" else selected.toarray()
+        is_ready = wanted == "default" or not sp.issparse(selected)
+        return selected if is_ready else selected.toarray()

@@ -12,7 +12,8 @@ from typing import Any
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
-from scoresieve.estimators.persistence.file import installed_version, replaced
+from scoresieve._files import replaced
+from scoresieve.estimators.persistence.file import installed_version
 from scoresieve.report.contents import page_contents
 
 _SLOT = re.compile(r"\{\{(\w+)\}\}")

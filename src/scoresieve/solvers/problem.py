@@ -24,7 +24,7 @@ from scoresieve._checks import (
     check_weights,
     check_X,
 )
-from scoresieve.design import Design, as_design
+from scoresieve.design import Design, as_design, as_row_blocks
 from scoresieve.losses import Loss, get_loss
 from scoresieve.measures import HighestScores, Measure, get_measure
 from scoresieve.regularizers import BudgetNorm
@@ -186,6 +186,8 @@ def make_problems(
     at_most : bool
         Whether a budget above the number of units is lowered without a warning.
     """
+    blocks = as_row_blocks(X)
+    X = X if blocks is None else blocks
     kind = measure_or_loss(measure, loss)
     check_bound(bound, price, kind, has_threshold=intercept_scaling != 0)
     C = check_C(C)

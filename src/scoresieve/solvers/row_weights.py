@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 
 from scoresieve._arrays import FloatArray, IntArray
 from scoresieve._checks import check_weights
-from scoresieve.design import Design
+from scoresieve.design import Design, RowBlocks
 from scoresieve.measures import Measure
 
 #: Repeated rows are made in memory, so that there may be this many times as many as before.
@@ -80,6 +80,8 @@ def take_rows(data: Any, rows: IntArray) -> Any:
             "sample_weight with this measure repeats rows of X, which a Design cannot; give X as "
             "an array or a sparse matrix."
         )
+    if isinstance(data, RowBlocks):
+        return data[rows]
     if sp.issparse(data):
         return data.tocsr()[rows]
     return np.asarray(data)[rows]

@@ -126,7 +126,7 @@ class WorkingColumns:
     def keep(self, places: IntArray) -> None:
         """Drop all columns but those at these sorted places, those always in among them."""
         self.columns = self.columns[places]
-        self.block = self.block.as_design().columns(places)
+        self.block = self.block.take(places)
         self.norm = self.problem.norm.restrict(self.columns)
 
     def turn_to(self, problem: Problem) -> None:

@@ -18,9 +18,8 @@ from studies.common.internals import (
 )
 
 FOLDER = Path(studies.__file__).parent
-PUBLIC = {"scoresieve"} | {
-    f"scoresieve.{part}" for part in ("baselines", "losses", "measures", "mil", "regularizers")
-}
+PARTS = ("baselines", "design", "losses", "measures", "mil", "regularizers")
+PUBLIC = {"scoresieve"} | {f"scoresieve.{part}" for part in PARTS}
 
 
 def test_only_one_module_looks_below_the_public_interface():

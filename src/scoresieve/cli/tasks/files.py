@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 
+from scoresieve._files import replaced
 from scoresieve.cli.errors import BadData
-from scoresieve.estimators.persistence.file import replaced
 
 __all__ = ["check_output", "replaced", "write_text"]
 

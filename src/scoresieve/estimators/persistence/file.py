@@ -14,17 +14,15 @@ import json
 import math
 import os
 import re
-import secrets
 import struct
 import zipfile
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
 from importlib.metadata import PackageNotFoundError, version
 from typing import IO, Any
 
 import numpy as np
 
 from scoresieve._arrays import Array
+from scoresieve._files import replaced
 from scoresieve.estimators.persistence.packing import pack, unpack
 
 FORMAT = "scoresieve-model"
@@ -86,28 +84,6 @@ def installed_version(package: str) -> str:
         return version(package)
     except PackageNotFoundError:  # a source tree on the path
         return "0+unknown"
-
-
-@contextmanager
-def replaced(path: str | os.PathLike) -> Iterator[IO[bytes]]:
-    """A new file beside ``path``, which is put in its place once it is complete and on the disk.
-
-    If anything fails, the old file is as it was and the new one is gone.
-    """
-    path = os.path.realpath(path)
-    unfinished = f"{path}.{secrets.token_hex(8)}.tmp"
-    try:
-        # A plain open, unlike mkstemp, gives the permissions that every other file of the user has.
-        with open(unfinished, "xb") as stream:
-            yield stream
-            stream.flush()
-            os.fsync(stream.fileno())
-        os.replace(unfinished, path)
-    except BaseException:
-        # Also when a signal ends the program between any two of these lines.
-        with suppress(FileNotFoundError):
-            os.unlink(unfinished)
-        raise
 
 
 def _add_member(archive: zipfile.ZipFile, name: str, content: bytes) -> None:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
 
 from scoresieve._arrays import FloatArray, IntArray
 from scoresieve.estimators.sieve.final_models import FinalModel, fit_finals
@@ -60,12 +62,23 @@ def fold_scores(
             path = selection.of_share(train.size / y.size).path(
                 X_train, y_train, list(plan.ks), plan.limits, sample_weight=counts, **plan.columns
             )
-            for place, selected in enumerate(path):
-                part, held_out = X_train[:, selected.columns], X_test[:, selected.columns]
+            chosen = [selected.columns for selected in path]
+            parts = zip(path, columns_of(X_train, chosen), columns_of(X_test, chosen), strict=True)
+            for place, (selected, part, held_out) in enumerate(parts):
                 models = fit_finals(plan.finals, part, y_train, counts, selected)
                 for last, (w, intercept) in enumerate(models):
                     out[number, place, last] = held_out @ w + intercept
     return out
+
+
+def columns_of(X: Any, chosen: list[IntArray]) -> Iterator[Any]:
+    """``X[:, columns]`` for each choice, from one pass over X for all that are chosen."""
+    every = np.unique(np.concatenate(chosen))
+    few = X[:, every]
+    few = few.tocsc() if sp.issparse(few) else few
+    for columns in chosen:
+        part = few[:, np.searchsorted(every, columns)]
+        yield part.tocsr() if sp.issparse(part) else part
 
 
 def final_fits(
@@ -82,8 +95,8 @@ def final_fits(
     found = []
     with one_blas_thread():
         path = selection.path(X, y, ks, plan.limits, sample_weight=weights, **plan.columns)
-        for selected in path:
-            part = X[:, selected.columns]
+        parts = columns_of(X, [selected.columns for selected in path])
+        for selected, part in zip(path, parts, strict=True):
             [(w, intercept)] = fit_finals([final], part, y, weights, selected)
             found.append(Fitted(selected.columns, w, intercept))
     return found

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from scoresieve.design import RowBlocks
 from scoresieve.design.dense import squared_sum
 from scoresieve.estimators.budget_model import default_C, loss_for
 from scoresieve.estimators.sieve.arguments import check_Cs, check_names
@@ -40,11 +41,14 @@ def factor_of_C(X: Any) -> float:
     ``C / s^2`` is for ``s X`` what C is for X. Between unit rows of text and columns of unit
     deviation one grid serves all; X is seen as the nearer of the two beyond.
     """
-    entries = X.data if sp.issparse(X) else np.asarray(X)
-    n_entries = np.count_nonzero(entries)
+    if isinstance(X, RowBlocks):
+        total, n_entries = X.statistics.sum_of_squares, int(np.sum(X.statistics.counts))
+    else:
+        entries = X.data if sp.issparse(X) else np.asarray(X)
+        total, n_entries = squared_sum(entries), int(np.count_nonzero(entries))
     if not n_entries:
         return 1.0
-    mean = squared_sum(entries) / n_entries
+    mean = total / n_entries
     return float(np.clip(mean, SMALLEST_SQUARE, LARGEST_SQUARE) / mean) if mean > 0.0 else 1.0
 
 

@@ -1,0 +1,63 @@
+"""Row blocks as a design."""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.sparse as sp
+
+from scoresieve._arrays import FloatArray, IntArray
+from scoresieve.design._base import Columns, Design
+from scoresieve.design.blocks.held import held_columns
+from scoresieve.design.blocks.products import design_of
+from scoresieve.design.blocks.row_blocks import RowBlocks
+
+
+class BlockDesign(Design):
+    """``X = [X_1; X_2; ...]``: sums of the blocks' products, in an order of their own.
+
+    Conventions
+    -----------
+    Blocks of columns are in memory: few of them, all rows. Some of the rows are copied if they are
+    few, and a view of the same blocks otherwise.
+    """
+
+    def __init__(self, X: RowBlocks) -> None:
+        self._X = X
+        self.n_samples, self.n_columns = X.shape
+
+    def correlate(self, v: FloatArray) -> FloatArray:
+        """``X^T v = sum_b X_b^T v_b``."""
+        return self._X.correlate(v)
+
+    def columns(self, idx: IntArray) -> Columns:
+        """``X[:, idx]``, gathered block by block."""
+        found = self._X.take_columns(np.asarray(idx, dtype=np.int64))
+        return held_columns(found, self._X.memory)
+
+    def rows(self, idx: IntArray) -> Design:
+        """``X[idx]``: in memory if that is small, else a view."""
+        view = self._X[np.asarray(idx, dtype=np.int64)]
+        few = view.in_memory()
+        return BlockDesign(view) if few is None else design_of(few)
+
+    def scores(self, w: FloatArray, idx: IntArray) -> FloatArray:
+        """``X[:, idx] w``."""
+        w = np.asarray(w, dtype=np.float64)
+        return self._X.scores(w[np.newaxis], np.asarray(idx, dtype=np.int64))[:, 0]
+
+    def filled(self, value: float) -> Columns:
+        """A block of one column that is ``value`` in every row."""
+        column = np.full((self.n_samples, 1), float(value))
+        return held_columns(sp.csc_array(column) if self._X.is_sparse else column, self._X.memory)
+
+    def sum_of_squares(self) -> float:
+        """``sum_ij x_ij^2``."""
+        return self._X.statistics.sum_of_squares
+
+    def column_norms(self) -> FloatArray:
+        """``sqrt(sum_i x_ij^2)``."""
+        return self._X.statistics.norms
+
+    def max_abs(self) -> float:
+        """``max_ij |x_ij|``."""
+        return self._X.statistics.max_abs
