@@ -8,7 +8,16 @@ import polars as pl
 import pytest
 import scipy.sparse as sp
 
+from scoresieve import (
+    BudgetClassifier,
+    BudgetRegressor,
+    MeasureSVC,
+    ScoreSieve,
+    budget_path,
+    solve,
+)
 from scoresieve._checks import check_frame, check_structure
+from scoresieve.baselines import L1SVM
 
 FORMS = [sp.csr_matrix, sp.csc_matrix, sp.csr_array, sp.csc_array]
 
@@ -97,3 +106,40 @@ def test_other_frames_and_arrays():
     many = pd.DataFrame({f"c{at}": ["x"] for at in range(5)})
     with pytest.raises(ValueError, match=r"'c2' .* and 2 more"):
         check_frame(many)
+
+
+FITS = {
+    "MeasureSVC": lambda X, y: MeasureSVC().fit(X, y),
+    "BudgetClassifier": lambda X, y: BudgetClassifier(n_features_to_select=2).fit(X, y),
+    "BudgetRegressor": lambda X, y: BudgetRegressor().fit(X, y),
+    "ScoreSieve": lambda X, y: ScoreSieve(n_features_to_select=2, cv=2).fit(X, y),
+    "L1SVM": lambda X, y: L1SVM().fit(X, y),
+    "budget_path": lambda X, y: budget_path(X, y, [1]),
+    "solve": lambda X, y: solve(X, y, budget=1, measure="f1", C=1.0),
+}
+
+
+@pytest.mark.parametrize("fit", FITS.values(), ids=FITS)
+@pytest.mark.parametrize("name", BREAKS)
+def test_fits_refuse_broken_matrices(fit, name):
+    change, message = BREAKS[name]
+    with pytest.raises(ValueError, match=message):
+        fit(broken(sp.csr_matrix, change), np.array([0, 1, 0, 1, 0, 1]))
+
+
+def test_predictions_refuse_broken_matrices():
+    X, y = np.random.default_rng(0).normal(size=(6, 6)), np.array([0, 1, 0, 1, 0, 1])
+    model = BudgetClassifier().fit(X, y)
+    for change, message in BREAKS.values():
+        for method in (model.predict, model.decision_function, model.transform):
+            with pytest.raises(ValueError, match=message):
+                method(broken(sp.csr_matrix, change))
+
+
+def test_fits_refuse_columns_without_numbers():
+    X, y = np.random.default_rng(0).normal(size=(6, 3)), np.array([0, 1, 0, 1, 0, 1])
+    frame = pd.DataFrame(X, columns=list("abc")).assign(day=pd.date_range("2020", periods=6))
+    with pytest.raises(ValueError, match=r"'day' .datetime"):
+        MeasureSVC().fit(frame, y)
+    with pytest.raises(ValueError, match=r"datetime64.*Turn dates into numbers"):
+        MeasureSVC().fit((1e6 * X).astype("datetime64[s]"), y)
