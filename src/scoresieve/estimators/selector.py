@@ -59,7 +59,7 @@ class SparseSelectorMixin(OutputMixin, SelectorMixin):
 
         Returns
         -------
-        array, sparse matrix or DataFrame of shape (n_samples, n_features_selected_)
+        array, sparse matrix or DataFrame of shape (n_samples, n_selected)
         """
         check_is_fitted(self, "support_")
         if not sp.issparse(X) or self.support_.size == 0:
