@@ -11,12 +11,13 @@ from pathlib import Path
 from typing import Any
 
 import matplotlib
+from numpydoc.docscrape import NumpyDocString
 
 # One thread: the examples are small, and what they print must not depend on the machine.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 matplotlib.use("agg")
 
-import scoresieve  # noqa: E402 (after the setting of threads)
+import scoresieve
 
 DOCS = Path(__file__).resolve().parent
 ROOT = DOCS.parent
@@ -56,6 +57,8 @@ autodoc_default_options = {"members": True, "inherited-members": True, "show-inh
 autodoc_typehints = "none"
 numpydoc_show_class_members = False
 numpydoc_xref_param_type = False
+# It reads signatures from docstrings as they are, and warns of sections that it does not know.
+NumpyDocString.sections["Conventions"] = []
 
 # Examples --------------------------------------------------------------------------------------
 

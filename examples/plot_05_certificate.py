@@ -35,8 +35,8 @@ print(f"so at most {model.l0_gap_[0]:.1%} could be gained by any other choice")
 print(model.certify(X, y))
 
 # %%
-# Now all choices. ``solve`` is the function behind the estimator; a budget of three on three columns
-# leaves nothing to choose, and the rest of the problem is that of the model above.
+# Now all choices. ``solve`` is the function behind the estimator; a budget of three columns out of
+# three leaves nothing to choose, and the rest of the problem is that of the model above.
 problem = {"measure": "f1", "price": model.price_[0], "C": 3.0, "intercept_scaling": 1.0}
 choices = list(combinations(range(10), 3))
 objectives = [

@@ -25,7 +25,7 @@ X = pd.DataFrame(genes, columns=names)
 y = np.where(signal.sum(axis=1) + 0.8 * rng.normal(size=240) > 1.6, "responds", "does not")
 
 # %%
-# ``always_features`` come on top of the number that is chosen, so a panel of eight with two controls
+# ``always_features`` come on top of the number that is chosen: a panel of eight with two controls
 # chooses six. With groups the number counts groups: three probes of two genes.
 controls, patented = ["G00a", "G00b"], ["G06a", "G06b"]
 probes = [[f"G{number:02d}a", f"G{number:02d}b"] for number in range(30)]
@@ -43,8 +43,8 @@ panels = {
 }  # fmt: skip
 
 # %%
-# What each rule costs is visible in the objective, which is the lower the better. The bound holds for
-# every panel under the same rules. With 240 noisy rows it is far below: that no better panel exists
+# What each rule costs is visible in the objective, the lower the better. The bound holds for every
+# panel under the same rules. With 240 noisy rows it is far below: that no better panel exists
 # is likely, not proved.
 for name, model in panels.items():
     model.fit(X, y)

@@ -52,9 +52,8 @@ for name, fitted in (("few conformers", model), ("mean conformer", mean)):
     print(f"{name}: F1 of new molecules {f1_score(y_test, fitted.predict(test)):.2f}")
 for key in model.key_instances_:
     shape = scaler.inverse_transform(key.vector[np.newaxis])[0]
-    print(
-        f"weight {key.weight:+.2f}: conformer {key.position} of {train.names[key.bag]}", shape[:2]
-    )
+    name = f"conformer {key.position} of {train.names[key.bag]}"
+    print(f"{name}: weight {key.weight:+.2f}, {shape[0]:.1f} and {shape[1]:.1f} Å")
 
 # %%
 # On the left all training conformers and those that decide. On the right a new molecule, taken

@@ -26,7 +26,7 @@ X, y, X_test, y_test = docs.X[::2], docs.y[::2], docs.X[1::2], docs.y[1::2]
 
 
 # %%
-# What you may have today: a selector, a classifier of what it kept, a threshold by cross-validation.
+# What you may have today: a selector, a classifier of what it kept, and a tuned threshold.
 def pipeline(selector):
     """The selector, a logistic regression, and the threshold that is best for F1."""
     model = make_pipeline(selector, LogisticRegression(C=30, max_iter=1000))

@@ -8,8 +8,8 @@ euros. The share of the possible gain is a function of the 2 x 2 table, so it ca
 """
 
 # %%
-# Write the function of the four counts. It is called with arrays, must lie in [0, 1], and is 1 where
-# all are right.
+# Write the function of the four counts. It is called with arrays, must lie in [0, 1], and is 1
+# where all are right.
 import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.datasets import make_classification
@@ -51,7 +51,7 @@ for name, model in models.items():
     )
 
 # %%
-# The price of an alarm that the fit found for ``gain`` is near 1/7, which is what the function says.
+# The price of an alarm that the fit found for ``gain`` is near 1/7, as the function has it.
 # ``accuracy`` counts a letter in vain like a lost customer, and writes too few.
 figure, (left, right) = plt.subplots(1, 2, figsize=(10, 3.9), layout="constrained")
 colours = {"gain": "#0072b2", "F1": "#e69f00", "accuracy": "#d55e00"}

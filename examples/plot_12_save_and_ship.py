@@ -23,8 +23,8 @@ X = (X - X.mean()) / X.std()
 model = MeasureSVC("f1", n_features_to_select=6, pos_label=0).fit(X, y)
 
 # %%
-# ``save`` writes plain numbers and text. ``load`` runs nothing from the file, refuses what is damaged,
-# and gives the same bits as before. Compare the sizes with that of the data.
+# ``save`` writes plain numbers and text. ``load`` runs nothing from the file, refuses what is
+# damaged, and gives the same bits as before. Compare the sizes with that of the data.
 folder = Path(tempfile.mkdtemp())
 model.save(folder / "model.scoresieve")
 model.save(folder / "with_proof.scoresieve", with_certificate=True)

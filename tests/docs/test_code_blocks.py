@@ -18,7 +18,10 @@ ROOT = Path(__file__).resolve().parents[2]
 #: A fence of Python, however it is indented or spelled.
 FENCE = re.compile(r"^[ \t]*(?:```|~~~|:::) *\{?(?:code-block\} +)?python", re.MULTILINE)
 #: Pages whose blocks take more than about two seconds together.
-SLOW = {"README.md", "docs/choosing_k.md", "docs/mil.md"}
+SLOW = {
+    *("README.md", "docs/adding_a_measure.md", "docs/choosing_k.md", "docs/coming_from.md"),
+    *("docs/mil.md", "docs/performance.md"),
+}
 
 
 def pages_with_code() -> Iterator[Path]:
