@@ -53,7 +53,7 @@ suppress_warnings = ["myst.html"]
 # Names -----------------------------------------------------------------------------------------
 
 autosummary_generate = True
-autodoc_default_options = {"members": True, "inherited-members": True, "show-inheritance": False}
+autodoc_default_options = {"members": True, "inherited-members": True}
 autodoc_typehints = "none"
 numpydoc_show_class_members = False
 numpydoc_xref_param_type = False

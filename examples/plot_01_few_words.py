@@ -48,26 +48,24 @@ for C in np.geomspace(0.02, 0.5, 5):
 all_words = f1_score(y_test, tuned(LinearSVC()).predict(X_test))
 
 # %%
-# On the left, F1 of the documents that no model has seen. On the right the model with ten words: a
-# positive weight speaks for ``scipy.stats``.
-figure, (left, right) = plt.subplots(
-    1, 2, figsize=(10.5, 4.4), width_ratios=[1.25, 1], layout="constrained"
-)
-left.axhline(
-    all_words, color="0.55", linestyle=":", label=f"linear SVM, tuned, {X.shape[1]:,} words"
-)
-left.plot(lasso_sizes, lasso_scores, "s--", color="#d55e00", label="l1-SVM, tuned")
-left.plot(sizes, ours, "o-", color="#0072b2", label="scoresieve, chosen for F1")
-left.set(xscale="log", xlabel="words in the model", ylabel="F1 of unseen documents")
-left.set_xticks(sizes, sizes)
-left.minorticks_off()
-left.legend(loc="lower right")
+# F1 of the documents that no model has seen:
+figure, axes = plt.subplots(figsize=(6, 4.2), layout="constrained")
+axes.axhline(all_words, color="0.55", linestyle=":", label=f"SVM with all {X.shape[1]:,} words")
+axes.plot(lasso_sizes, lasso_scores, "s--", color="#d55e00", label="l1-SVM")
+axes.plot(sizes, ours, "o-", color="#0072b2", label="scoresieve, chosen for F1")
+axes.set(xscale="log", xlabel="words in the model", ylabel="F1 of unseen documents")
+axes.set_xticks(sizes, sizes)
+axes.minorticks_off()
+axes.legend(loc="lower right")
+plt.show()
 
+# %%
+# And the model with ten words, all of it. A positive weight speaks for ``scipy.stats``.
 chosen = models[10].get_support(indices=True)
 weights = models[10].coef_[0, chosen]
 order = np.argsort(weights)
-colours = np.where(weights[order] > 0, "#0072b2", "#d55e00")
-right.barh(docs.feature_names[chosen[order]], weights[order], color=colours)
-right.axvline(0, color="black", linewidth=0.8)
-right.set(xlabel="weight", title="the ten words")
+figure, axes = plt.subplots(figsize=(6, 4.2), layout="constrained")
+axes.barh(docs.feature_names[chosen[order]], weights[order], color="#0072b2")
+axes.axvline(0, color="black", linewidth=0.8)
+axes.set(xlabel="weight", title=f"ten words, and an intercept of {models[10].intercept_[0]:.1f}")
 plt.show()

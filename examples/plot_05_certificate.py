@@ -49,7 +49,7 @@ print(f"best of all {len(choices)}: {choices[int(np.argmin(objectives))]}, {obje
 # Each choice is a dot. The shaded part cannot hold any: that is certified. That the model *is* the
 # best one is not certified, though it is; between the bound and the model there could have been
 # another.
-figure, axes = plt.subplots(figsize=(8.5, 4.2), layout="constrained")
+figure, axes = plt.subplots(figsize=(7, 4), layout="constrained")
 bound, ours = model.dual_[0], model.primal_[0]
 axes.axvspan(0.6 * bound, bound, color="0.88")
 axes.axvline(bound, color="black")
