@@ -43,6 +43,6 @@ for digit, axes in enumerate(grid.flat):
 plt.show()
 
 # %%
-# A selector for other models: ``transform`` keeps the union. With ``multi_class_support=
-# "intersection"`` it would keep the pixels that all digits need, here none.
+# A selector for other models: ``transform`` keeps the union. With
+# ``multi_class_support="intersection"`` it would keep the pixels that all digits need.
 print("shape for another model:", model.transform(X).shape)
