@@ -16,9 +16,16 @@ from sklearn.datasets import make_classification
 from scoresieve import ScoreSieve
 
 X, y = make_classification(
-    600, 100, n_informative=7, n_redundant=0, weights=[0.8], flip_y=0.02, class_sep=1.3,
-    shuffle=False, random_state=4,
-)  # fmt: skip
+    600,
+    100,
+    n_informative=7,
+    n_redundant=0,
+    weights=[0.8],
+    flip_y=0.02,
+    class_sep=1.3,
+    shuffle=False,
+    random_state=4,
+)
 
 # %%
 # ``ScoreSieve`` takes a list of numbers to choose from. For each of them it tries several ways to

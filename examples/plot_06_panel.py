@@ -37,10 +37,13 @@ panels = {
         n_features_to_select=6, always_features=controls, excluded_features=patented, **settings
     ),
     "whole probes": MeasureSVC(
-        n_features_to_select=3, always_features=controls, excluded_features=patented,
-        feature_groups=[probe for probe in probes if probe not in (controls, patented)], **settings
+        n_features_to_select=3,
+        always_features=controls,
+        excluded_features=patented,
+        feature_groups=[probe for probe in probes if probe not in (controls, patented)],
+        **settings,
     ),
-}  # fmt: skip
+}
 
 # %%
 # What each rule costs is visible in the objective, the lower the better. The bound holds for every

@@ -36,12 +36,10 @@ def pipeline(selector):
 today = {
     "SelectKBest, chi2": lambda k: pipeline(SelectKBest(chi2, k=k)),
     "SelectFromModel, l1-SVM": lambda k: pipeline(
-        SelectFromModel(
-            LinearSVC(penalty="l1", dual=False), max_features=k, threshold=-np.inf
-        )
+        SelectFromModel(LinearSVC(penalty="l1", dual=False), max_features=k, threshold=-np.inf)
     ),
     "RFE, linear SVM": lambda k: pipeline(RFE(LinearSVC(), n_features_to_select=k, step=0.5)),
-}  # fmt: skip
+}
 
 # %%
 # What replaces all of it: selection, model and threshold chosen together, by F1 of rows that the
