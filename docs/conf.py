@@ -67,6 +67,8 @@ sphinx_gallery_conf = {
     "examples_dirs": str(ROOT / "examples"),
     "gallery_dirs": "gallery",
     "filename_pattern": r"/plot_",
+    # Other programs in that folder are no examples of the gallery.
+    "ignore_pattern": r"[/\\](?!plot_)[^/\\]*\.py$",
     "within_subsection_order": "FileNameSortKey",
     "download_all_examples": False,
     "remove_config_comments": True,
