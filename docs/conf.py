@@ -68,7 +68,7 @@ sphinx_gallery_conf = {
     "gallery_dirs": "gallery",
     "filename_pattern": r"/plot_",
     # Other programs in that folder are no examples of the gallery.
-    "ignore_pattern": r"[/\\](?!plot_)[^/\\]*\.py$",
+    "ignore_pattern": r"(^|[/\\])(?!plot_)[^/\\]*\.py$",
     "within_subsection_order": "FileNameSortKey",
     "download_all_examples": False,
     "remove_config_comments": True,
@@ -111,6 +111,8 @@ OUTSIDE = {
 }
 #: The target of a link or an image in Markdown, with the place in the page that it names.
 LINK = re.compile(r"(?<=\]\()(?P<path>[^)#:\s]+)(?P<place>#[^)\s]*)?(?=\))")
+#: A link with its text.
+WHOLE_LINK = re.compile(r"\[(?P<text>[^\[\]]*)\]\((?P<path>[^)#:\s]+)\)")
 
 
 def read_page(app: Any, docname: str, source: list[str]) -> None:
@@ -120,16 +122,22 @@ def read_page(app: Any, docname: str, source: list[str]) -> None:
         app.env.note_dependency(str(outside))
         source[0] = outside.read_text(encoding="utf-8")
     folder = DOCS if outside is None else outside.parent
+    shown = {path: DOCS / f"{name}.md" for name, path in OUTSIDE.items()}
 
     def pointed(link: re.Match[str]) -> str:
         there = Path(os.path.normpath(folder / link["path"]))
-        here = {path: DOCS / f"{name}.md" for name, path in OUTSIDE.items()}.get(there, there)
+        if there == ROOT / "README.md":
+            return "index.md"  # the start page takes its place here
+        here = shown.get(there, there)
         if not here.exists():
             return link[0]
         return Path(os.path.relpath(here, DOCS)).as_posix() + (link["place"] or "")
 
+    def without_folders(link: re.Match[str]) -> str:
+        return link["text"] if (folder / link["path"]).is_dir() else link[0]
+
     if not docname.startswith(("gallery/", "generated/")):
-        source[0] = LINK.sub(pointed, source[0])
+        source[0] = LINK.sub(pointed, WHOLE_LINK.sub(without_folders, source[0]))
 
 
 def show_conventions(
