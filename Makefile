@@ -16,16 +16,21 @@ READY := $(VENV)/.ready
 PACKAGE := $(VENV)/.package-installed
 DEV := $(VENV)/.dev-installed
 PLOT := $(VENV)/.plot-installed
+DOCS := $(VENV)/.docs-installed
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-quick test-matrix paper lint format clean distclean
+.PHONY: help demo docs test test-quick test-matrix paper lint format clean distclean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
 
 demo: $(PLOT) ## select words on docstrings, print a table, draw demo_output/
 	$(BIN)/python -m scoresieve.demo
+
+docs: $(DOCS) ## the documentation with its examples, into docs/_build/html; a warning is an error
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 \
+		$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
 
 test: lint ## style and types, then every test, with the slow ones and the doctests
 	$(PYTEST_IN_PARALLEL)
@@ -49,7 +54,7 @@ format: $(DEV) ## rewrite the files in the project's style
 	$(BIN)/ruff format .
 
 clean: ## remove caches and build products, keep .venv
-	rm -rf build dist demo_output .pytest_cache .ruff_cache .hypothesis
+	rm -rf build dist demo_output docs/_build docs/gallery docs/generated .pytest_cache .ruff_cache .hypothesis
 	find . -path './$(VENV)*' -prune -o -name __pycache__ -type d -prune -exec rm -rf {} +
 
 distclean: clean ## remove the environments, too
@@ -72,4 +77,8 @@ $(DEV): pyproject.toml $(PACKAGE)
 
 $(PLOT): pyproject.toml $(PACKAGE)
 	$(PIP) install --quiet --editable ".[plot]"
+	@touch $@
+
+$(DOCS): pyproject.toml $(PACKAGE)
+	$(PIP) install --quiet --group docs
 	@touch $@

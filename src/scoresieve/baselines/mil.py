@@ -58,7 +58,7 @@ random_state
     ----------
     key_instances_ : list of KeyInstance
         Class by class, the largest weights first.
-    coef_ : ndarray of shape (1, n_instances_selected_) or (n_classes, n_instances_selected_)
+    coef_ : ndarray of shape (1, n_selected) or (n_classes, n_selected)
     classes_, intercept_, C_, path_, n_iter_
         As in :class:`L1SVM`.
 

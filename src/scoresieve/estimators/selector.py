@@ -62,7 +62,7 @@ class SparseSelectorMixin(OutputMixin, SelectorMixin):
 
         Returns
         -------
-        array, sparse matrix or DataFrame of shape (n_samples, n_features_selected_)
+        array, sparse matrix or DataFrame of shape (n_samples, n_selected)
         """
         check_is_fitted(self, "support_")
         blocks = as_row_blocks(X)

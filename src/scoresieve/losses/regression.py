@@ -99,7 +99,7 @@ class EpsilonInsensitive(ResidualLoss):
 
 @dataclass(frozen=True)
 class Huber(ResidualLoss):
-    """``l = r^2 / 2`` for |r| <= epsilon, ``epsilon (|r| - epsilon / 2)`` beyond.
+    """``l = r^2 / 2`` for ``|r| <= epsilon``, ``epsilon (|r| - epsilon / 2)`` beyond.
 
     ``psi*(u) = u^2 / 2`` on [-epsilon, epsilon].
 

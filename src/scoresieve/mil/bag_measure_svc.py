@@ -59,7 +59,7 @@ max_time, n_jobs, verbose
     key_instances_ : list of KeyInstance
         Class by class, the largest weights first.
     n_instances_selected_ : int
-    coef_ : ndarray of shape (1, n_instances_selected_) or (n_classes, n_instances_selected_)
+    coef_ : ndarray of shape (1, n_selected) or (n_classes, n_selected)
         Weights of the selected instances, in the order of the training instances.
     classes_, intercept_, measure_, price_, budget_, primal_, dual_, gap_, l0_gap_, n_iter_, \
 status_, history_

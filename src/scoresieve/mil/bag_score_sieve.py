@@ -77,7 +77,7 @@ class BagScoreSieve(BagModelMixin, CallbackMixin, ClassifierMixin, BaseEstimator
     key_instances_ : list of KeyInstance
         Class by class, the largest weights first.
     n_instances_selected_ : int
-    coef_ : ndarray of shape (1, n_instances_selected_) or (n_classes, n_instances_selected_)
+    coef_ : ndarray of shape (1, n_selected) or (n_classes, n_selected)
         Weights of the selected instances, in the order of the training instances.
     cv_results_, best_params_, best_score_
         As in :class:`~scoresieve.ScoreSieve`, with ``sigma`` and ``n_instances_to_select``.
