@@ -36,9 +36,9 @@ for name, model in models.items():
     print(f"{name:23s} test recall {recall:.2f}, precision {precision:.2f}")
 
 # %%
-# Dots are the models at their own thresholds: that is what the measure decides. The curves are those
-# of all thresholds. In this split accuracy chose the better pixels where few alarms are raised, and
-# not at the floor; with other rows they cross elsewhere, or not at all.
+# Dots are the models at their own thresholds: that is what the measure decides. The curves are
+# those of all thresholds. In this split accuracy chose the better pixels where few alarms are
+# raised, and not at the floor; with other rows they cross elsewhere, or not at all.
 figure, (left, *others) = plt.subplots(
     1, 3, figsize=(10.5, 3.9), width_ratios=[1.9, 1, 1], layout="constrained"
 )

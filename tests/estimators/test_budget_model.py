@@ -266,6 +266,8 @@ def test_each_argument_is_checked_once(model, three_classes, checks, hard):
     expected[of_labels] = n_problems
     if not isinstance(model, MeasureSVC):  # f1 takes weights as repeated rows
         expected["check_row_weights"] = n_problems
+    expected["check_frame"] = 1
+    checks.pop("check_tol")  # limits are made for each search
     of_columns = {name: checks.pop(name) for name in _COLUMN_CHECKS}
     assert checks == expected
     # Refits, for a hard budget or a price, have norms of columns that no user gave.

@@ -58,11 +58,21 @@ def all_or_nothing(estimator: Any) -> Iterator[None]:
 
     Checking X already changes ``n_features_in_``, which would not fit the weights that are left.
     """
-    before = dict(vars(estimator))
+    before = fitted_state(estimator)
     try:
         yield
     except BaseException:
-        # Nothing can stop the process between these two but a second Ctrl-C; then it is unfitted.
-        vars(estimator).clear()
+        for name in fitted_state(estimator):
+            delattr(estimator, name)
         vars(estimator).update(before)
         raise
+
+
+def fitted_state(estimator: Any) -> dict[str, Any]:
+    """What ``fit`` sets: public attributes, and those that a saved model needs."""
+    kept = getattr(estimator, "_fields", ())
+    return {
+        name: value
+        for name, value in vars(estimator).items()
+        if name in kept or (name.endswith("_") and not name.startswith("_"))
+    }

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 
 from scoresieve._arrays import FloatArray, IntArray
 from scoresieve.estimators.sieve.final_models import FinalModel, fit_finals
-from scoresieve.estimators.sieve.selections import Selection
+from scoresieve.estimators.sieve.selections import Selection, paths
 from scoresieve.solvers.limits import Limits, one_blas_thread
 
 
@@ -58,10 +58,13 @@ def fold_scores(
     X_train, X_test, y_train = X[train], X[test], y[train]
     counts = None if weights is None else weights[train]
     with one_blas_thread():
-        for number, selection in enumerate(plan.selections):
-            path = selection.of_share(train.size / y.size).path(
-                X_train, y_train, list(plan.ks), plan.limits, sample_weight=counts, **plan.columns
-            )
+        selections = [each.of_share(train.size / y.size) for each in plan.selections]
+        every = paths(
+            *(selections, X_train, y_train, plan.ks, plan.limits),
+            sample_weight=counts,
+            **plan.columns,
+        )
+        for number, path in enumerate(every):
             chosen = [selected.columns for selected in path]
             parts = zip(path, columns_of(X_train, chosen), columns_of(X_test, chosen), strict=True)
             for place, (selected, part, held_out) in enumerate(parts):
@@ -94,7 +97,7 @@ def final_fits(
     ks = [each for each in plan.ks if each <= k]
     found = []
     with one_blas_thread():
-        path = selection.path(X, y, ks, plan.limits, sample_weight=weights, **plan.columns)
+        [path] = paths([selection], X, y, ks, plan.limits, sample_weight=weights, **plan.columns)
         parts = columns_of(X, [selected.columns for selected in path])
         for selected, part in zip(path, parts, strict=True):
             [(w, intercept)] = fit_finals([final], part, y, weights, selected)

@@ -9,19 +9,23 @@ knows what is reported.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from scoresieve._arrays import FloatArray, IntArray
+from scoresieve.design import as_design
 from scoresieve.losses import Loss
 from scoresieve.measures import Measure
+from scoresieve.risks import LossRisk
 from scoresieve.solvers.hard_budget.search import solve_hard_budget
 from scoresieve.solvers.limits import Limits
 from scoresieve.solvers.problem import Problem, make_problem
+from scoresieve.solvers.splicing.fetched import FetchedColumns
 from scoresieve.solvers.splicing.refits import Refitter
-from scoresieve.solvers.splicing.splice import most_promising, splice, start_at_constant
+from scoresieve.solvers.splicing.splice import most_promising, splice
 
 #: Gaps that searches stop at: swaps must lower the objective by a tenth of them.
 LOSS_TOL, MEASURE_TOL = 0.01, 0.1
@@ -61,48 +65,68 @@ class Selection:
             return self
         return replace(self, kind=self.kind.of_share(share))
 
-    def path(
-        self, X: Any, y: FloatArray, ks: list[int], limits: Limits, **columns: Any
-    ) -> list[Selected]:
-        """The choice for each k, ascending, each from the one before.
+    def problem(self, X: Any, y: FloatArray, **columns: Any) -> Problem:
+        """What is minimised, for one unit."""
+        kind: dict[str, Any] = {"measure" if isinstance(self.kind, Measure) else "loss": self.kind}
+        return make_problem(X, y, budget=1, C=self.C, **kind, **columns)
 
-        Parameters
-        ----------
-        y : ndarray of shape (n_samples,)
-            In {-1, +1}.
-        limits : Limits
-            For their deadline.
-        columns : dict
-            Roles of columns, weights of rows and the constant, as for :func:`make_problem`.
-        """
-        problem = make_problem(
-            X,
-            y,
-            measure=self.kind if isinstance(self.kind, Measure) else None,
-            loss=None if isinstance(self.kind, Measure) else self.kind,
-            budget=1,
-            C=self.C,
-            **columns,
-        )
+
+def paths(
+    selections: Sequence[Selection],
+    X: Any,
+    y: FloatArray,
+    ks: Sequence[int],
+    limits: Limits,
+    **columns: Any,
+) -> Iterator[list[Selected]]:
+    """The choice of each selection for each k, ascending.
+
+    Conventions
+    -----------
+    * A search starts from the constant model or what was found for the k before, and from what was
+      found with the same loss for the C before: from the better of both.
+    * Columns of X are fetched once for all selections.
+
+    Parameters
+    ----------
+    y : ndarray of shape (n_samples,)
+        In {-1, +1}.
+    limits : Limits
+        For their deadline.
+    columns : dict
+        Roles of columns, weights of rows and the constant, as for :func:`make_problem`.
+    """
+    design, fetched = as_design(X), None
+    last: dict[str, list[Selected]] = {}
+    for selection in selections:
+        problem = selection.problem(design, y, **columns)
+        fetched = fetched or FetchedColumns(problem.design)
+        beside = last.get(selection.kind.name, [])
         found: list[Selected] = []
-        for k in ks:
-            near = found[-1].units if found else None
-            w = self._weights(problem.with_budget(k), limits, near)
+        for place, k in enumerate(ks):
+            smaller = found[-1].units if found else np.zeros(0, dtype=np.int64)
+            starts = [smaller, *(each.units for each in beside[place : place + 1])]
+            w = best_weights(problem.with_budget(k), limits, starts, fetched)
             found.append(selected(problem, w))
-        return found
+        last[selection.kind.name] = found
+        yield found
 
-    def _weights(self, problem: Problem, limits: Limits, near: IntArray | None) -> FloatArray:
-        """The model for one k, near that for a smaller one."""
-        if isinstance(self.kind, Measure):
-            starts = [] if near is None else [near]
-            limits = replace(limits, tol=MEASURE_TOL)
-            result = solve_hard_budget(problem, limits, certificate=False, starts=starts)
-            return problem.joined(result.w, result.intercept)
-        k = problem.norm.budget
-        refitter = Refitter(problem, replace(limits, tol=LOSS_TOL))
-        start = start_at_constant(refitter) if near is None else refitter.refit(near)
-        fit = splice(refitter, most_promising(refitter, start, k), k)
-        return fit.scattered(problem.design.n_columns)
+
+def best_weights(
+    problem: Problem, limits: Limits, starts: list[IntArray], fetched: FetchedColumns
+) -> FloatArray:
+    """The model for one k, from the better of the starts."""
+    if not isinstance(problem.risk, LossRisk):
+        limits = replace(limits, tol=MEASURE_TOL)
+        result = solve_hard_budget(
+            problem, limits, certificate=False, starts=starts, fetched=fetched
+        )
+        return problem.joined(result.w, result.intercept)
+    k = problem.norm.budget
+    refitter = Refitter(problem, replace(limits, tol=LOSS_TOL), fetched)
+    begun = [most_promising(refitter, refitter.refit(units), k) for units in starts]
+    fit = splice(refitter, min(begun, key=lambda each: each.primal), k)
+    return fit.scattered(problem.design.n_columns)
 
 
 def selected(problem: Problem, w: FloatArray) -> Selected:

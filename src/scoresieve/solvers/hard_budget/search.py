@@ -75,6 +75,7 @@ def solve_hard_budget(
     warm: WarmStart | None = None,
     certificate: bool = True,
     starts: Iterable[IntArray] = (),
+    fetched: FetchedColumns | None = None,
 ) -> SolveResult:
     """``min { 1/2 ||w||_2^2 + C R(X w) : w has at most k units }``, approximately and certified.
 
@@ -106,9 +107,11 @@ def solve_hard_budget(
         Whether the relaxed problem is solved.
     starts : iterable of ndarray of int
         Sorted units of models to start from, at most k of them in each.
+    fetched : FetchedColumns, optional
+        Of an equal design, where some are there.
     """
     limits = replace(limits, deadline=limits.deadline or Deadline(limits.max_time))
-    starts, fetched = list(starts), FetchedColumns(problem.design)
+    starts, fetched = list(starts), fetched or FetchedColumns(problem.design)
     with one_blas_thread():
         priced = with_own_price(problem, limits, fetched)
         priced, best = choose_at_own_price(priced, limits, starts, fetched)
