@@ -15,7 +15,7 @@ from sklearn.preprocessing import normalize
 
 from scoresieve._arrays import Array
 from scoresieve.cli.data.columns import Column, Number, column_from
-from scoresieve.estimators.persistence.record import Record
+from scoresieve._record import Record
 
 VERSION = 1
 #: With more columns of zeros and ones than this, X is sparse.

@@ -16,7 +16,7 @@ from scoresieve.estimators.persistence.classes import CLASSES, enter, model_of
 from scoresieve.estimators.persistence.file import read_model, write_model
 from scoresieve.estimators.persistence.kinds import Field
 from scoresieve.estimators.persistence.named import check_named, plain_named, to_named
-from scoresieve.estimators.persistence.record import Known, Record
+from scoresieve._record import Known, Record
 
 #: What the dense weights of a loaded model may take, if the caller does not say otherwise.
 MAX_BYTES = 2**30
