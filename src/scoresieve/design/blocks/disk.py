@@ -140,7 +140,8 @@ def load_intact_block(
 def _around(arrays: list[Array], stored: StoredBlock, n_columns: int) -> Any:
     if len(arrays) == 1:
         return arrays[0]
-    return matrix_around(*arrays, "csr", (stored.n_rows, n_columns))
+    data, indices, indptr = arrays
+    return matrix_around(data, indices, indptr, "csr", (stored.n_rows, n_columns))
 
 
 def _check_arrays(
