@@ -86,31 +86,34 @@ def read_manifest(folder: Path) -> Manifest:
             "scoresieve.design.write_blocks makes such folders."
         )
     try:
-        content = json.loads(path.read_bytes())
-        said = content.pop("crc32")
-        checksum = checksum_of(content)
-    except (ValueError, KeyError, AttributeError, TypeError, RecursionError) as error:
-        raise DamagedBlocksError(f"{os.fspath(path)!r} is damaged: {error}.") from error
-    found, version = content.pop("format", None), content.pop("format_version", None)
-    if found != FORMAT or version != FORMAT_VERSION:
+        manifest = _manifest_of(json.loads(path.read_bytes()))
+    except (ValueError, RecursionError) as error:
         raise DamagedBlocksError(
-            f"{os.fspath(path)!r} is of the format {found!r:.80}, version {version!r:.80}; this is "
-            f"for {FORMAT!r}, version {FORMAT_VERSION}."
-        )
-    if checksum != said:
-        raise DamagedBlocksError(
-            f"{os.fspath(path)!r} is damaged: its checksum differs. Convert the data again."
-        )
-    try:
-        manifest = _from_record(Record(content, "manifest"))
-    except ValueError as error:
-        raise DamagedBlocksError(f"{os.fspath(path)!r} is damaged: {error}") from error
+            f"{os.fspath(path)!r} is no manifest, or it is damaged: {error} {ADVICE}"
+        ) from error
     for number, block in enumerate(manifest.blocks):
         for file in block.files:
             check_size(folder, file, f"block {number}")
     if manifest.labels is not None:
         check_size(folder, manifest.labels, "labels")
     return manifest
+
+
+def _manifest_of(content: Any) -> Manifest:
+    """The manifest in a JSON value, once format, version and checksum are what they should be."""
+    if not isinstance(content, dict):
+        raise ValueError("it is no JSON object.")
+    said = content.pop("crc32", None)
+    checksum = checksum_of(content)
+    found, version = content.pop("format", None), content.pop("format_version", None)
+    if found != FORMAT or version != FORMAT_VERSION:
+        raise ValueError(
+            f"it is of the format {found!r:.80}, version {version!r:.80}; this is for {FORMAT!r}, "
+            f"version {FORMAT_VERSION}."
+        )
+    if checksum != said:
+        raise ValueError("its checksum differs.")
+    return _from_record(Record(content, "manifest"))
 
 
 def _from_record(record: Record) -> Manifest:

@@ -224,3 +224,5 @@ def load_with_input(
         return model, read_input(model, Record(input_, INPUT))
     except ValueError as error:
         raise ValueError(f"cannot load {os.fspath(path)!r}: {error}") from error
+    except RecursionError:
+        raise ValueError(f"cannot load {os.fspath(path)!r}: it is nested too deeply.") from None
