@@ -35,6 +35,7 @@ class Tally:
     outcomes: Counter[str] = field(default_factory=Counter)
     failures: list[dict[str, Any]] = field(default_factory=list)
     n_failures: int = 0
+    notes: dict[str, Any] = field(default_factory=dict)
 
     def count(self, outcome: str) -> None:
         """One more case with this outcome."""
@@ -62,6 +63,7 @@ class Tally:
             "outcomes": dict(sorted(self.outcomes.items())),
             "failures": self.n_failures,
             "kept": self.failures,
+            "notes": self.notes,
             "seconds": round(seconds),
         }
 
