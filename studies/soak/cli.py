@@ -16,6 +16,7 @@ from studies.soak.loaders.blocks import BlockFolders
 from studies.soak.loaders.models import CommandLineFiles, ModelFiles
 from studies.soak.loaders.svmlight import SvmlightFiles
 from studies.soak.numerics.program import run_numerics
+from studies.soak.signals import run_signals
 from studies.soak.tally import Clock, Run, Tally
 from studies.soak.watched import run_watched
 
@@ -26,6 +27,7 @@ PROGRAMS: dict[str, tuple[Callable[[Run, Path], Tally], int, int]] = {
     "command-line-models": (partial(run_watched, CommandLineFiles), 100_000, 3600),
     "blocks": (partial(run_watched, BlockFolders), 100_000, 3600),
     "numerics": (run_numerics, 20_000, 3600),
+    "signals": (run_signals, 500, 3600),
     "svmlight": (partial(run_watched, SvmlightFiles), 100_000, 3600),
 }
 
