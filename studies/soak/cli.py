@@ -20,7 +20,6 @@ from studies.soak.signals import run_signals
 from studies.soak.tally import Clock, Run, Tally
 from studies.soak.watched import run_watched
 
-RESULTS = Path(__file__).parent / "results"
 #: Of each program: what runs, the cases of a full run, and its limit in seconds.
 PROGRAMS: dict[str, tuple[Callable[[Run, Path], Tally], int, int]] = {
     "models": (partial(run_watched, ModelFiles), 100_000, 3600),

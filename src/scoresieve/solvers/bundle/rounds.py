@@ -47,6 +47,8 @@ COLUMN_REACH = 2
 MASTER_SHARE, MASTER_COARSEST, MASTER_FINEST = 0.3, 0.3, 1e-7
 #: By so much weights may shrink from round to round before their scores are computed anew.
 LOST_DIGITS = 1e6
+#: What the rounding of many rounds may do to the objective of the best point, as a share of it.
+ROUNDING = 1e-6
 #: The line search's accuracy as a share of the gap.
 LINE_SHARE = 0.01
 #: Most rounds between two passes over all columns.
@@ -191,6 +193,15 @@ class Bundle:
         if point.value < self.best.value:
             self.best, self.tracker.primal = point, point.value
 
+    def settled(self, status: Status) -> Status:
+        """Compute the objective of the best point anew, and take back what rounding made up."""
+        point = self.working.point_with_cut(self.best.w)
+        if point.value <= (1.0 + ROUNDING) * self.best.value:
+            return status
+        self.best, self.tracker.primal = point, point.value
+        is_fine = self.tracker.gap <= self.tracker.limits.tol
+        return Status.STALLED if status.reached_tolerance and not is_fine else status
+
     def _without_lost_digits(self, point: Point) -> Point:
         """The point itself, computed anew where its scores are small differences of large ones.
 
@@ -291,5 +302,5 @@ def run_bundle(problem: Problem, tracker: Tracker, warm: WarmStart | None = None
         except LinAlgError as error:
             logger.warning("the bundle cannot go on: %s", error)
             status = Status.STALLED
-    bundle.status = status
+    bundle.status = bundle.settled(status)
     return bundle
