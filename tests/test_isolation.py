@@ -89,9 +89,7 @@ def test_a_power_of_two_changes_no_bit(data, kind, exponent):
         X, y = data(seed, n_samples=20, n_features=6)
         factor = 2.0**exponent
         plain = solve(X, y, **kind, budget=2, C=0.7, intercept_scaling=1.0)
-        scaled = solve(
-            X * factor, y, **kind, budget=2, C=0.7 / factor**2, intercept_scaling=factor
-        )
+        scaled = solve(X * factor, y, **kind, budget=2, C=0.7 / factor**2, intercept_scaling=factor)
         assert_array_equal(scaled.w * factor, plain.w)
         assert scaled.intercept == plain.intercept
         assert scaled.gap == plain.gap

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import os
 import random
+import signal
 import tempfile
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +32,8 @@ CLEAR = ("X is too large", "k=", "y has one class", "the largest", "sample_weigh
 #: Master problems for each that may be left to the conic solver.
 MASTERS_PER_FALLBACK = 1000
 REPORT_EVERY = 200
+#: Of one small problem; rounds are bounded, but their number says little to somebody who waits.
+MOST_SECONDS = 15
 
 
 def run_numerics(run: Run, folder: Path) -> Tally:
@@ -50,7 +55,7 @@ def run_numerics(run: Run, folder: Path) -> Tally:
 def try_one(source: random.Random, number: int, tally: Tally) -> str:
     """One problem; what came on stderr."""
     small = draw(source)
-    with StandardError() as said, warnings.catch_warnings():
+    with StandardError() as said, within(MOST_SECONDS), warnings.catch_warnings():
         warnings.simplefilter("error")
         try:
             result = fit(small)
@@ -112,6 +117,22 @@ def described(small: Small) -> dict[str, Any]:
         "k": small.n_selected,
         **arguments,
     }
+
+
+@contextmanager
+def within(seconds: int) -> Iterator[None]:
+    """A TimeoutError in a block that takes longer; in the main thread of a process."""
+
+    def end(*_: Any) -> None:
+        raise TimeoutError(f"it takes more than {seconds} s")
+
+    before = signal.signal(signal.SIGALRM, end)
+    signal.alarm(seconds)
+    try:
+        yield
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)
 
 
 class StandardError:
