@@ -20,7 +20,7 @@ DOCS := $(VENV)/.docs-installed
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo docs test test-quick test-matrix paper lint format clean distclean
+.PHONY: help demo docs test test-quick test-matrix test-oldest soak paper lint format clean distclean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
@@ -40,6 +40,13 @@ test-quick: $(DEV) ## the tests that take less than about two seconds each
 
 test-matrix: ## the tests on the oldest and newest Python and scikit-learn; PYTEST="-m 'not slow'" for less
 	$(PYTHON) tools/test_matrix.py $(PYTHONS) --pytest="$(PYTEST)"
+
+test-oldest: ## the tests with the oldest versions that pyproject.toml allows
+	$(PYTHON) tools/test_matrix.py $(PYTHONS) --only 1.6 --pytest="$(PYTEST)"
+
+soak: $(DEV) ## long runs that try to break the package, then docs/soak.md; SOAK="--seconds 60" for less
+	$(BIN)/python -m studies.soak all --results studies/soak/results $(SOAK); status=$$?; \
+		$(BIN)/python -m studies.soak.page && exit $$status
 
 paper: $(PLOT) ## the paper's experiments on real data: make paper DATA=folder (about an hour)
 	$(BIN)/python -m studies.paper all --data "$(or $(DATA),$(error make paper needs DATA=folder; see docs/experiments.md))"

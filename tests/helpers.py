@@ -15,6 +15,7 @@ from sklearn.datasets import load_svmlight_file
 from sklearn.preprocessing import normalize
 
 from scoresieve import SolveResult
+from scoresieve.estimators.persistence.checksum import checksum_of
 from scoresieve.solvers.limits import Limits
 from scoresieve.solvers.path import check_budgets, solve_budgets
 from scoresieve.solvers.problem import make_problem
@@ -58,3 +59,14 @@ def solve_path(
     problem = make_problem(X, y, budget=max(budgets), **arguments)
     limits = Limits(default_tol(tol, problem), max_iter, max_time, callback)
     return solve_budgets(problem, budgets, limits)
+
+
+def with_checksum(members: dict[str, bytes]) -> dict[str, bytes]:
+    """The members of a model file with a checksum that is right, if ``model.json`` is an object."""
+    others = {name: content for name, content in members.items() if name != "model.json"}
+    try:
+        described = json.loads(members["model.json"])
+        described["sha256"] = checksum_of(described, others)
+    except (AttributeError, KeyError, TypeError, ValueError, RecursionError):
+        return members
+    return members | {"model.json": json.dumps(described).encode()}

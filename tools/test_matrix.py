@@ -70,12 +70,13 @@ def make_environment(python: str, scikit_learn: str) -> Path:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("pythons", nargs="*", help="interpreters; by default the oldest and newest")
+    parser.add_argument("--only", choices=SCIKIT_LEARNS, help="one scikit-learn instead of all")
     parser.add_argument("--pytest", default="", metavar="ARGUMENTS", help="for pytest, in one word")
     args = parser.parse_args()
     pythons = args.pythons or found_pythons()
     outcomes = []
     for python in pythons:
-        for scikit_learn in SCIKIT_LEARNS:
+        for scikit_learn in [args.only] if args.only else SCIKIT_LEARNS:
             own = make_environment(python, scikit_learn)
             print(f"--- {own.parent.parent.name}", flush=True)
             command = [str(own), "-m", "pytest", "-q", *shlex.split(args.pytest)]

@@ -3,6 +3,7 @@
 The studies of speed take the master problem apart: they need its two solvers, the problems that
 fits ask for, and the time that Clarabel takes of it. The study of bounds puts risks of its own into
 problems, and solvers of its own into the search for k features. The study of scale counts passes.
+The soak runs make files whose checksums are right, and load what the command line loads.
 """
 
 from __future__ import annotations
@@ -12,8 +13,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from scoresieve.cli.running import run as run_command
+from scoresieve.cli.tasks.model_file import load_model as load_command_line_model
 from scoresieve.design.blocks.disk import DiskBlocks
+from scoresieve.design.blocks.manifest import checksum_of as manifest_checksum
 from scoresieve.estimators.budget_model import default_C
+from scoresieve.estimators.persistence.checksum import checksum_of as model_checksum
 from scoresieve.estimators.sieve.plans import DEFAULT_CS, FINAL_CS
 from scoresieve.risks import CutWeights, DualPoint, MeasureRisk, Risk
 from scoresieve.solvers import conic
@@ -59,10 +64,14 @@ __all__ = [
     "counted_masters",
     "counted_passes",
     "default_C",
+    "load_command_line_model",
     "make_problem",
+    "manifest_checksum",
+    "model_checksum",
     "moved",
     "refits_by",
     "run_clarabel",
+    "run_command",
     "solve_hard_budget",
     "solve_master",
     "solve_master_conic",

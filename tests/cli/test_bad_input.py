@@ -11,6 +11,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from tests.helpers import with_checksum
+
 WRONG_DATA, WRONG_USE = 1, 2
 
 TABLE = "a,b,label\n1,2,x\n2,1,y\n3,5,x\n4,4,y\n"
@@ -561,16 +563,13 @@ def test_models_that_do_not_fit_a_command(cli, models, folder):
     ],
 )
 def test_model_files_that_were_changed(cli, models, folder, change, words):
-    with (
-        zipfile.ZipFile(models / "sieve") as old,
-        zipfile.ZipFile(folder / "changed", "w") as new,
-    ):
-        for name in old.namelist():
-            content = old.read(name)
-            if name == "model.json":
-                tree = json.loads(content)
-                change(tree)
-                content = json.dumps(tree).encode()
+    with zipfile.ZipFile(models / "sieve") as old:
+        members = {name: old.read(name) for name in old.namelist()}
+    tree = json.loads(members["model.json"])
+    change(tree)
+    members = with_checksum(members | {"model.json": json.dumps(tree).encode()})
+    with zipfile.ZipFile(folder / "changed", "w") as new:
+        for name, content in members.items():
             new.writestr(name, content)
     check(cli("predict changed messages.csv"), WRONG_DATA, ["changed", *words])
 

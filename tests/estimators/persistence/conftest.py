@@ -17,6 +17,7 @@ from sklearn.base import BaseEstimator, clone
 
 from scoresieve import MeasureSVC, load
 from scoresieve.measures import PrecisionUnderRecallFloor
+from tests.helpers import with_checksum
 
 #: What belongs to a session and not to a model.
 NOT_SAVED = {"_n_callbacks", "_skl_callbacks"}
@@ -205,7 +206,10 @@ def members_of(path):
         return {name: archive.read(name) for name in archive.namelist()}
 
 
-def write_members(path, members, compression=zipfile.ZIP_STORED):
+def write_members(path, members, compression=zipfile.ZIP_STORED, *, checksum=True):
+    """A zip of the members; the checksum in ``model.json`` is made right unless it shall not be."""
+    if checksum and isinstance(members, dict):
+        members = with_checksum(members)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of names that are there twice
         with zipfile.ZipFile(path, "w", compression) as archive:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from scoresieve.estimators.persistence.record import Known, Record
+from scoresieve._record import Known, Record
 
 
 @pytest.mark.parametrize(

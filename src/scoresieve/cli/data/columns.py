@@ -20,9 +20,9 @@ import scipy.sparse as sp
 from sklearn.feature_extraction.text import TfidfVectorizer
 
 from scoresieve._arrays import FloatArray
+from scoresieve._record import Record
 from scoresieve.cli.data.cells import numbers_of, texts_of
 from scoresieve.cli.errors import BadData, listed, one_line
-from scoresieve.estimators.persistence.record import Record
 
 _TRUTH = {"true": 1.0, "false": 0.0, "1": 1.0, "0": 0.0}
 #: Words that stand in fewer rows tell nothing about others.

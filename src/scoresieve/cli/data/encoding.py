@@ -14,8 +14,8 @@ import scipy.sparse as sp
 from sklearn.preprocessing import normalize
 
 from scoresieve._arrays import Array
+from scoresieve._record import Record
 from scoresieve.cli.data.columns import Column, Number, column_from
-from scoresieve.estimators.persistence.record import Record
 
 VERSION = 1
 #: With more columns of zeros and ones than this, X is sparse.

@@ -10,10 +10,10 @@ import os
 from dataclasses import replace
 from typing import Any, NamedTuple
 
+from scoresieve._record import Record
 from scoresieve.cli.data.encoding import Encoding, n_columns
 from scoresieve.cli.data.labels import text_of
 from scoresieve.cli.errors import BadData, listed
-from scoresieve.estimators.persistence.record import Record
 from scoresieve.estimators.persistence.saving import load_with_input, save_with_input
 from scoresieve.estimators.targets import Targets
 

@@ -102,7 +102,9 @@ def blocks_of_folder(client: Any, local: DiskBlocks) -> DaskBlocks:
     """The blocks of a folder that the workers of a cluster see under the same path."""
     folder, stored = os.fspath(local.folder), local.manifest.blocks
     blocks = [
-        client.submit(load_intact_block, folder, block, local.n_columns, number, pure=False)
+        client.submit(
+            load_intact_block, folder, block, local.n_columns, local.dtype, number, pure=False
+        )
         for number, block in enumerate(stored)
     ]
     described = [

@@ -15,6 +15,8 @@ from joblib import effective_n_jobs
 
 from scoresieve._arrays import Array
 from scoresieve.design.blocks.manifest import (
+    ADVICE,
+    DamagedBlocksError,
     Manifest,
     StoredBlock,
     check_content,
@@ -24,6 +26,7 @@ from scoresieve.design.blocks.manifest import (
 from scoresieve.design.blocks.memory import MemoryLimit
 from scoresieve.design.blocks.pairwise import pairwise
 from scoresieve.design.blocks.store import BlockStore, Call
+from scoresieve.design.checks import check_matrix
 from scoresieve.design.sparse import matrix_around
 
 #: Blocks that stay mapped: a system allows some ten thousand maps, and a block has three.
@@ -64,12 +67,14 @@ class DiskBlocks(BlockStore):
         if found is not None:
             return found
         stored = self.manifest.blocks[number]
-        if number not in self._intact:
-            check_block(self.folder, stored, number)
-            self._intact.add(number)
         if len(self._open) >= MOST_OPEN:
             self._open.clear()
-        found = self._open[number] = load_block(self.folder, stored, self.n_columns)
+        if number in self._intact:
+            found = load_block(self.folder, stored, self.n_columns)
+        else:
+            found = load_intact_block(self.folder, stored, self.n_columns, self.dtype, number)
+            self._intact.add(number)
+        self._open[number] = found
         return found
 
     def each(self, work: Callable[..., Any], calls: Sequence[Call]) -> Iterator[Any]:
@@ -104,27 +109,55 @@ class DiskBlocks(BlockStore):
         return pairwise(self.each(work, calls), combine)
 
 
-def check_block(folder: Path, stored: StoredBlock, number: int) -> None:
-    """Refuse a block that is not as it was written."""
-    for file in stored.files:
-        check_content(folder, file, f"block {number}")
-
-
 def load_block(folder: Path, stored: StoredBlock, n_columns: int) -> Any:
     """The block around maps of its files."""
+    return _around([load_array(folder, file) for file in stored.files], stored, n_columns)
+
+
+def load_intact_block(
+    folder: str | Path, stored: StoredBlock, n_columns: int, dtype: np.dtype, number: int
+) -> sp.csr_array | Array:
+    """The block, compared with its checksums and with the manifest first.
+
+    Checksums find accidents. That indices stay inside X is checked besides, since products would
+    read foreign memory, and the writer of a folder can make its checksums right.
+    """
+    folder = Path(folder)
+    for file in stored.files:
+        check_content(folder, file, f"block {number}")
     arrays = [load_array(folder, file) for file in stored.files]
+    try:
+        _check_arrays(arrays, stored, n_columns, dtype)
+        block = _around(arrays, stored, n_columns)
+        check_matrix(block)
+    except ValueError as error:
+        raise DamagedBlocksError(
+            f"block {number} in {os.fspath(folder)!r} is damaged: {error} {ADVICE}"
+        ) from error
+    return block
+
+
+def _around(arrays: list[Array], stored: StoredBlock, n_columns: int) -> Any:
     if len(arrays) == 1:
         return arrays[0]
     data, indices, indptr = arrays
     return matrix_around(data, indices, indptr, "csr", (stored.n_rows, n_columns))
 
 
-def load_intact_block(
-    folder: str, stored: StoredBlock, n_columns: int, number: int
-) -> sp.csr_array | Array:
-    """The block, compared with its checksums first: what a worker of a cluster does once."""
-    check_block(Path(folder), stored, number)
-    return load_block(Path(folder), stored, n_columns)
+def _check_arrays(
+    arrays: list[Array], stored: StoredBlock, n_columns: int, dtype: np.dtype
+) -> None:
+    """Shapes and types as the manifest has them; two index arrays of one type."""
+    expected: list[tuple[tuple[int, ...], Any]] = [((stored.n_rows, n_columns), dtype)]
+    if len(arrays) == 3:
+        index = np.dtype(np.int64 if arrays[1].dtype == np.int64 else np.int32)
+        n = stored.n_entries
+        expected = [((n,), dtype), ((n,), index), ((stored.n_rows + 1,), index)]
+    for array, file, (shape, kind) in zip(arrays, stored.files, expected, strict=True):
+        if array.shape != shape or array.dtype != kind:
+            raise ValueError(
+                f"{file.name} holds {array.dtype} of shape {array.shape}, not {kind} of {shape}."
+            )
 
 
 def open_folder(folder: str | os.PathLike, n_jobs: int | None, memory: MemoryLimit) -> DiskBlocks:

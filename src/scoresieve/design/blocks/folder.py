@@ -12,7 +12,7 @@ import scipy.sparse as sp
 
 from scoresieve.design.blocks.dask_store import blocks_of_folder
 from scoresieve.design.blocks.disk import DiskBlocks, open_folder
-from scoresieve.design.blocks.manifest import check_content, load_array
+from scoresieve.design.blocks.manifest import ADVICE, DamagedBlocksError, check_content, load_array
 from scoresieve.design.blocks.memory import MemoryLimit
 from scoresieve.design.blocks.row_blocks import RowBlocks
 from scoresieve.design.blocks.store import BlockStore
@@ -142,4 +142,10 @@ def _labels(local: DiskBlocks) -> Any:
     if local.manifest.labels is None:
         return None
     check_content(Path(local.folder), local.manifest.labels, "labels")
-    return np.array(load_array(local.folder, local.manifest.labels))
+    labels = np.array(load_array(local.folder, local.manifest.labels))
+    if labels.shape != (local.sizes.sum(),) or labels.dtype.kind not in "biufmMUS":
+        raise DamagedBlocksError(
+            f"labels is damaged: {labels.dtype} of shape {labels.shape} for {local.sizes.sum()} "
+            f"rows. {ADVICE}"
+        )
+    return labels

@@ -6,7 +6,9 @@ import bz2
 import gzip
 import io
 import os
+import zlib
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import IO, Any
 
 import numpy as np
@@ -18,8 +20,9 @@ from scoresieve.design.blocks.folder import open_blocks
 from scoresieve.design.blocks.row_blocks import RowBlocks
 from scoresieve.design.blocks.writer import BLOCK_BYTES, Progress, written_folder
 
-#: Bytes of text that are read at a time.
-CHUNK = 2**24
+#: Bytes of text that are read at a time, and of a line: a few million columns at full length. A
+#: compressed file of some kilobytes can unfold to one line without an end.
+CHUNK, LONGEST_LINE = 2**24, 2**28
 
 
 def blocks_from_svmlight(
@@ -58,14 +61,25 @@ def blocks_from_svmlight(
         written_folder(folder, block_bytes, progress) as writer,
     ):
         size, n_columns = os.fstat(raw.fileno()).st_size, 0
-        for chunk in _chunks_of_lines(_decompressed(raw)):
-            X, y = _parsed(chunk, path, zero_based, dtype)
+        for X, y in _pieces(raw, path, zero_based, dtype):
             n_columns = max(n_columns, X.shape[1])
             writer.share = raw.tell() / max(1, size)
             if X.shape[0]:
                 writer.add(X, y)
         writer.finish(_checked_width(n_features, n_columns, path))
     return open_blocks(folder)
+
+
+def _pieces(raw: IO[bytes], path: Any, zero_based: bool, dtype: Any) -> Iterator[tuple[Any, Array]]:
+    """Rows and labels, some at a time; a ValueError says what is wrong with the file."""
+    n_rows = 0
+    with _naming(path):
+        for chunk in _chunks_of_lines(_decompressed(raw)):
+            X, y = load_svmlight_file(io.BytesIO(chunk), zero_based=zero_based, dtype=dtype)
+            n_rows += X.shape[0]
+            yield X, y
+        if n_rows == 0:
+            raise ValueError("it has no rows.")
 
 
 def _decompressed(raw: IO[bytes]) -> Any:
@@ -80,13 +94,20 @@ def _decompressed(raw: IO[bytes]) -> Any:
 def _chunks_of_lines(stream: Any) -> Iterator[bytes]:
     """Some whole lines at a time."""
     while chunk := stream.read(CHUNK):
-        yield chunk + stream.readline()
+        rest = stream.readline(LONGEST_LINE)
+        if len(rest) == LONGEST_LINE:
+            raise ValueError(f"a line is longer than {LONGEST_LINE} bytes.")
+        yield chunk + rest
 
 
-def _parsed(chunk: bytes, path: Any, zero_based: bool, dtype: Any) -> tuple[Any, Array]:
+@contextmanager
+def _naming(path: Any) -> Iterator[None]:
+    """What is wrong with the content as a ValueError that names the file."""
     try:
-        return load_svmlight_file(io.BytesIO(chunk), zero_based=zero_based, dtype=dtype)
-    except ValueError as error:
+        yield
+    except (ValueError, OverflowError, EOFError, zlib.error, OSError) as error:
+        if isinstance(error, OSError) and error.errno is not None:
+            raise  # of the disk, not of the content: gzip and bz2 have no number for theirs
         advice = ""
         if "Invalid index 0" in str(error):
             advice = " Columns are counted from 0 here: pass zero_based=True."

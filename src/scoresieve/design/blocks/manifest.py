@@ -12,17 +12,25 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import zlib
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from tokenize import TokenError
 from typing import Any
 
 import numpy as np
+
+from scoresieve._record import Record
 
 FORMAT, FORMAT_VERSION = "scoresieve-blocks", 1
 MANIFEST = "manifest.json"
 #: Bytes that are read at a time for a checksum.
 CHUNK = 2**20
+#: Names without a way to another folder, types that X may have, and the largest count.
+_NAME = re.compile(r"\d{6,}\.(data|indices|indptr)\.npy|labels\.npy")
+_DTYPE = re.compile(r"\|b1|\|[iu]1|<[iu][248]|<f[248]")
+_MOST = 2**62
 
 
 class DamagedBlocksError(ValueError):
@@ -78,20 +86,11 @@ def read_manifest(folder: Path) -> Manifest:
             "scoresieve.design.write_blocks makes such folders."
         )
     try:
-        content = json.loads(path.read_bytes())
-        said = content.pop("crc32")
-    except (ValueError, KeyError, AttributeError) as error:
-        raise DamagedBlocksError(f"{os.fspath(path)!r} is damaged: {error}.") from error
-    if content.get("format") != FORMAT or content.get("format_version") != FORMAT_VERSION:
+        manifest = _manifest_of(json.loads(path.read_bytes()))
+    except (ValueError, RecursionError) as error:
         raise DamagedBlocksError(
-            f"{os.fspath(path)!r} is of the format {content.get('format')!r}, version "
-            f"{content.get('format_version')!r}; this is for {FORMAT!r}, version {FORMAT_VERSION}."
-        )
-    if checksum_of(content) != said:
-        raise DamagedBlocksError(
-            f"{os.fspath(path)!r} is damaged: its checksum differs. Convert the data again."
-        )
-    manifest = _from_json(content)
+            f"{os.fspath(path)!r} is no manifest, or it is damaged: {error} {ADVICE}"
+        ) from error
     for number, block in enumerate(manifest.blocks):
         for file in block.files:
             check_size(folder, file, f"block {number}")
@@ -100,25 +99,58 @@ def read_manifest(folder: Path) -> Manifest:
     return manifest
 
 
-def _from_json(content: dict[str, Any]) -> Manifest:
-    """The dataclasses again; the checksum has shown that nothing is missing."""
-    blocks = tuple(
-        StoredBlock(
-            block["n_rows"],
-            block["n_entries"],
-            tuple(StoredArray(**file) for file in block["files"]),
+def _manifest_of(content: Any) -> Manifest:
+    """The manifest in a JSON value, once format, version and checksum are what they should be."""
+    if not isinstance(content, dict):
+        raise ValueError("it is no JSON object.")
+    said = content.pop("crc32", None)
+    checksum = checksum_of(content)
+    found, version = content.pop("format", None), content.pop("format_version", None)
+    if found != FORMAT or version != FORMAT_VERSION:
+        raise ValueError(
+            f"it is of the format {found!r:.80}, version {version!r:.80}; this is for {FORMAT!r}, "
+            f"version {FORMAT_VERSION}."
         )
-        for block in content["blocks"]
+    if checksum != said:
+        raise ValueError("its checksum differs.")
+    return _from_record(Record(content, "manifest"))
+
+
+def _from_record(record: Record) -> Manifest:
+    """The dataclasses again, all of them checked: anybody can write a checksum that is right."""
+    n_columns, dtype = record.number("n_columns", int, 0, _MOST), record.take("dtype", str)
+    if not _DTYPE.fullmatch(dtype):
+        record.refuse("dtype", f"is {dtype!r:.40}, which X does not have.")
+    is_sparse = record.take("is_sparse", bool)
+    entries = record.items("blocks")
+    blocks = tuple(
+        _block_from_record(entries.record(number), n_files=3 if is_sparse else 1)
+        for number in entries.names()
     )
-    names, labels = content["feature_names"], content["labels"]
-    return Manifest(
-        content["n_columns"],
-        content["dtype"],
-        content["is_sparse"],
-        blocks,
-        None if labels is None else StoredArray(**labels),
-        None if names is None else tuple(names),
-    )
+    labels = None if record.is_null("labels") else _file_from_record(record.record("labels"))
+    names = None
+    if not record.is_null("feature_names"):
+        found = record.items("feature_names", n_columns)
+        names = tuple(found.take(number, str) for number in found.names())
+    record.end()
+    return Manifest(n_columns, dtype, is_sparse, blocks, labels, names)
+
+
+def _block_from_record(record: Record, n_files: int) -> StoredBlock:
+    n_rows, n_entries = (record.number(name, int, 0, _MOST) for name in ("n_rows", "n_entries"))
+    files = record.items("files", n_files)
+    record.end()
+    stored = tuple(_file_from_record(files.record(number)) for number in range(n_files))
+    return StoredBlock(n_rows, n_entries, stored)
+
+
+def _file_from_record(record: Record) -> StoredArray:
+    name = record.take("name", str)
+    if not _NAME.fullmatch(name):
+        record.refuse("name", f"is {name!r:.80}, which no file of row blocks has.")
+    n_bytes, crc32 = (record.number(entry, int, 0, _MOST) for entry in ("n_bytes", "crc32"))
+    record.end()
+    return StoredArray(name, n_bytes, crc32)
 
 
 def check_size(folder: Path, file: StoredArray, what: str) -> None:
@@ -153,7 +185,15 @@ def check_content(folder: Path, file: StoredArray, what: str) -> None:
 def load_array(folder: Path, file: StoredArray) -> np.ndarray:
     """The array as a memory map; one without numbers, which cannot be mapped, is read."""
     path = folder / file.name
-    array = np.load(path, mmap_mode="r", allow_pickle=False)
+    try:
+        array = np.load(path, mmap_mode="r", allow_pickle=False)
+    # NumPy reads the head of a file as Python, and lets through what that has against it.
+    except (ValueError, TypeError, EOFError, OverflowError, SyntaxError, TokenError) as error:
+        raise DamagedBlocksError(
+            f"{os.fspath(path)!r} is no array as NumPy writes them: {error} {ADVICE}"
+        ) from error
+    if not isinstance(array, np.ndarray):
+        raise DamagedBlocksError(f"{os.fspath(path)!r} is no array. {ADVICE}")
     return np.asarray(array)
 
 

@@ -6,7 +6,7 @@ import dataclasses
 import importlib
 from typing import Any
 
-from scoresieve.estimators.persistence.record import Record
+from scoresieve._record import Record
 
 #: Every estimator of this package whose module has been imported.
 CLASSES: dict[str, Any] = {}

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 
 from scoresieve._arrays import Array
+from scoresieve._record import Record
 from scoresieve.estimators.persistence import kinds, rows
 from scoresieve.estimators.persistence.kinds import Field, array, columns, each, number
 from scoresieve.estimators.persistence.named import check_named, plain_named, to_named
 from scoresieve.estimators.persistence.packing import DTYPE
-from scoresieve.estimators.persistence.record import Record
 from scoresieve.estimators.sieve.smaller import SmallerModels
 from scoresieve.estimators.targets import Targets
 from scoresieve.losses import Loss

@@ -1,6 +1,6 @@
 """One file of plain data: a zip of ``model.json`` and of the ``.npy`` arrays that it refers to.
 
-    model.json   {"format": "scoresieve-model", "format_version": 2, "versions": {...}, ...}
+    model.json   {"format": "scoresieve-model", "format_version": 3, "sha256": "...", ...}
     a.b.npy      the array that stands as {"$": "array"} at ["a"]["b"] of model.json
 
 Nothing in a file is executed, imported or unpickled, and no member is compressed, so that whatever
@@ -23,10 +23,11 @@ import numpy as np
 
 from scoresieve._arrays import Array
 from scoresieve._files import replaced
+from scoresieve.estimators.persistence.checksum import CHECKSUM, checksum_of
 from scoresieve.estimators.persistence.packing import pack, unpack
 
 FORMAT = "scoresieve-model"
-FORMAT_VERSION = 2
+FORMAT_VERSION = 3
 
 _JSON = "model.json"
 _MEMBER = re.compile(r"[A-Za-z0-9_]+(\.[A-Za-z0-9_]+)*\.(npy|json)")
@@ -44,13 +45,12 @@ def write_model(path: str | os.PathLike, tree: dict[str, Any]) -> None:
     }
     arrays: dict[str, Array] = {}
     packed = header | {key: pack(value, key, arrays) for key, value in tree.items()}
+    members = {f"{name}.npy": _npy(array) for name, array in arrays.items()}
+    packed = {CHECKSUM: checksum_of(packed, members)} | packed
     text = json.dumps(packed, indent=1, allow_nan=False).encode("ascii")
     with replaced(path) as stream, zipfile.ZipFile(stream, "w", zipfile.ZIP_STORED) as archive:
-        _add_member(archive, _JSON, text)
-        for name, array in arrays.items():
-            content = io.BytesIO()
-            np.lib.format.write_array(content, array, version=(1, 0), allow_pickle=False)
-            _add_member(archive, f"{name}.npy", content.getvalue())
+        for name, content in {_JSON: text, **members}.items():
+            _add_member(archive, name, content)
 
 
 def read_model(path: str | os.PathLike) -> dict[str, Any]:
@@ -69,7 +69,7 @@ def read_model(path: str | os.PathLike) -> dict[str, Any]:
             parse_constant=_refuse_number,
             parse_float=_finite,
         )
-        _check_header(packed)
+        _check_header(packed, members)
         tree = {key: unpack(value, key, members) for key, value in packed.items()}
     except RecursionError:
         raise ValueError(f"{_JSON} is nested too deeply.") from None
@@ -84,6 +84,13 @@ def installed_version(package: str) -> str:
         return version(package)
     except PackageNotFoundError:  # a source tree on the path
         return "0+unknown"
+
+
+def _npy(array: Array) -> bytes:
+    """The array as NumPy writes it."""
+    content = io.BytesIO()
+    np.lib.format.write_array(content, array, version=(1, 0), allow_pickle=False)
+    return content.getvalue()
 
 
 def _add_member(archive: zipfile.ZipFile, name: str, content: bytes) -> None:
@@ -128,11 +135,11 @@ def _check_members(infos: list[zipfile.ZipInfo], size: int) -> None:
         raise ValueError("it does not begin with its first member.")
 
 
-def _check_header(packed: Any) -> None:
-    """Take the format, its version and the versions of the writer from the JSON."""
-    if not isinstance(packed, dict) or packed.pop("format", None) != FORMAT:
+def _check_header(packed: Any, members: dict[str, bytes]) -> None:
+    """Take the format, its version, the versions of the writer and the checksum from the JSON."""
+    if not isinstance(packed, dict) or packed.get("format") != FORMAT:
         raise ValueError(f"{_JSON} does not say that it is of the format {FORMAT!r}.")
-    number, versions = packed.pop("format_version", None), packed.pop("versions", None)
+    number, versions = packed.get("format_version"), packed.get("versions")
     if not isinstance(versions, dict) or not all(type(v) is str for v in versions.values()):
         raise ValueError(f"{_JSON} does not say by which versions it was written.")
     if type(number) is not int or number < 1:
@@ -144,6 +151,10 @@ def _check_header(packed: Any) -> None:
             f"{installed_version('scoresieve')}, which reads version {FORMAT_VERSION}. "
             + ("Upgrade scoresieve." if number > FORMAT_VERSION else f"Fit again, or use {writer}.")
         )
+    if packed.get(CHECKSUM) != checksum_of(packed, members):
+        raise ValueError("it is damaged: its checksum differs. Copy it again, or save it again.")
+    for name in ("format", "format_version", "versions", CHECKSUM):
+        del packed[name]
 
 
 def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from scoresieve._arrays import Array
+from scoresieve._record import Record
 from scoresieve.estimators.persistence.classes import model_of
-from scoresieve.estimators.persistence.record import Record
 from scoresieve.estimators.persistence.rows import check_coefficients, plain_weights, to_matrix
 
 _MOST = 2**48

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from scoresieve.estimators.persistence.record import Record
+from scoresieve._record import Record
 from scoresieve.losses import Loss, get_loss
 from scoresieve.measures import Measure, get_measure
 

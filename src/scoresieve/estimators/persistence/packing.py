@@ -14,9 +14,10 @@ import numpy as np
 
 from scoresieve._arrays import Array
 
-#: dtypes as NumPy spells them: booleans, integers, floats, text, dates and spans of time.
+#: dtypes as NumPy spells them: booleans, integers, floats, text, dates and spans of time. It knows
+#: no text of a thousand million letters.
 DTYPE = re.compile(
-    r"\|b1|\|[iu]1|[<>][iuf][248]|[<>]U[1-9]\d{0,8}|\|S[1-9]\d{0,8}"
+    r"\|b1|\|[iu]1|[<>][iuf][248]|[<>]U[1-9]\d{0,7}|\|S[1-9]\d{0,7}"
     r"|[<>][mM]8\[(?:Y|M|W|D|h|m|s|ms|us|ns)\]"
 )
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from scoresieve.estimators.persistence.record import Record
+from scoresieve._record import Record
 
 _SPARSE = {"csr_matrix": sp.csr_matrix, "csr_array": sp.csr_array}
 #: Shapes that dense weights have.

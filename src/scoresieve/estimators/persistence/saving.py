@@ -12,11 +12,11 @@ from typing import Any, ClassVar
 
 from sklearn.utils.validation import check_is_fitted
 
+from scoresieve._record import Known, Record
 from scoresieve.estimators.persistence.classes import CLASSES, enter, model_of
 from scoresieve.estimators.persistence.file import read_model, write_model
 from scoresieve.estimators.persistence.kinds import Field
 from scoresieve.estimators.persistence.named import check_named, plain_named, to_named
-from scoresieve.estimators.persistence.record import Known, Record
 
 #: What the dense weights of a loaded model may take, if the caller does not say otherwise.
 MAX_BYTES = 2**30
@@ -224,3 +224,5 @@ def load_with_input(
         return model, read_input(model, Record(input_, INPUT))
     except ValueError as error:
         raise ValueError(f"cannot load {os.fspath(path)!r}: {error}") from error
+    except RecursionError:
+        raise ValueError(f"cannot load {os.fspath(path)!r}: it is nested too deeply.") from None

@@ -60,6 +60,7 @@ class Smooth:
                 self._start_near(warm)
         self._restricted = RestrictedSolver(self.working, self.risk)
         self._refinement = 1.0
+        self._bounds_before: tuple[float, float] | None = None
         tracker.primal = self.best.value
 
     def _start_near(self, warm: WarmStart) -> None:
@@ -106,13 +107,18 @@ class Smooth:
 
     def _grow(self, correlations: FloatArray, restricted: Restricted) -> Status | None:
         """Add columns, or go on more finely on the same ones; say so if neither is possible."""
+        tracker = self.tracker
         if self.working.add(self._promising(correlations)) is not None:
             self.best = self.best.padded(self.working.size)
             return None
         if restricted.stalled or self._inner_tol() <= INNER_FINEST:
             return Status.STALLED
+        bounds = tracker.primal, tracker.dual
         if restricted.solved:
             self._refinement *= 0.1
+        elif bounds == self._bounds_before:
+            return Status.STALLED  # the next round would be this one again
+        self._bounds_before = bounds
         return None
 
     def _promising(self, correlations: FloatArray) -> IntArray:

@@ -74,7 +74,7 @@ class SwapModel:
         return promise
 
     def _inverse_hessian(self) -> FloatArray | None:
-        """``M``; None if it is not finite."""
+        """``M``; None if it is not finite, or not positive on its diagonal, by rounding."""
         fit = self._fit
         if not fit.columns.size:
             return np.zeros((0, 0))
@@ -84,7 +84,8 @@ class SwapModel:
             inverse = np.asarray(np.linalg.inv(hessian), dtype=np.float64)
         except LinAlgError:
             return None
-        return inverse if np.all(np.isfinite(inverse)) else None
+        is_sound = np.all(np.isfinite(inverse)) and np.all(np.diag(inverse) > 0.0)
+        return inverse if is_sound else None
 
     @property
     def _n_always(self) -> int:

@@ -101,10 +101,10 @@ class Record:
             self.refuse(key, f"is about {size} {name}; there must be {self.known.sizes[name]}.")
         return size
 
-    def items(self, key: Any, length: int) -> Record:
-        """A list of that many entries, as a record by their numbers."""
+    def items(self, key: Any, length: int | None = None) -> Record:
+        """A list of that many entries, or of any number, as a record by their numbers."""
         items = self.take(key, list)
-        if len(items) != length:
+        if length is not None and len(items) != length:
             self.refuse(key, f"has {len(items)} items; it must be {length}.")
         return Record(dict(enumerate(items)), f"{self.name}.{key}", self.known)
 

@@ -1,0 +1,1 @@
+"""The ways into the package, each with the files that try it."""

@@ -1,0 +1,1 @@
+"""Small problems with numbers that break solvers, and certificates confirmed by enumeration."""

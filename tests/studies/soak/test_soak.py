@@ -1,0 +1,106 @@
+"""Short versions of the soak runs: a few hundred cases of each program, none of which may fail."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from studies.soak.bytes_mutations import mutated
+from studies.soak.cli import main
+from studies.soak.json_mutations import mutated_tree
+from studies.soak.loaders.blocks import BlockFolders
+from studies.soak.loaders.models import CommandLineFiles, ModelFiles
+from studies.soak.loaders.svmlight import SvmlightFiles
+from studies.soak.page import page_of
+from studies.soak.signals import run_signals
+from studies.soak.tally import Run, Tally
+from studies.soak.watched import run_watched
+
+
+def outcomes(loader, folder, cases):
+    loader.prepare(folder)
+    run, tally = Run(cases, seed=7), Tally(loader.name)
+    for number in range(cases):
+        loader.try_one(run.source(number), number, tally)
+    assert tally.failures == []
+    return {name.split(": ")[1] for name in tally.outcomes}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("make", "cases"), [(ModelFiles, 400), (CommandLineFiles, 200)])
+def test_changed_model_files(make, cases, tmp_path):
+    assert outcomes(make(), tmp_path, cases) == {"refused", "loaded"}
+
+
+def test_changed_folders_of_blocks(tmp_path):
+    assert outcomes(BlockFolders(), tmp_path, 300) >= {"refused", "used"}
+
+
+@pytest.mark.slow
+def test_changed_svmlight_files(tmp_path):
+    assert outcomes(SvmlightFiles(), tmp_path, 150) >= {"refused", "as scikit-learn"}
+
+
+class Bad:
+    """What a loader must not do, one thing in each case."""
+
+    name = "bad"
+
+    def prepare(self, folder):
+        self.cases = 0
+
+    def try_one(self, source, number, tally):
+        import os
+        import pickle
+
+        import numpy as np
+
+        if tally.program == "warm-up":
+            return
+        if number == 0:
+            os._exit(9)
+        elif number == 1:
+            np.ones(2**28)
+        elif number == 2:
+            open("/etc/hostname").close()
+        elif number == 3:
+            pickle.loads(b"cposixpath\njoin\n.")
+        tally.count("fine")
+
+
+@pytest.mark.slow
+def test_the_watch_sees_code_memory_files_and_crashes(tmp_path):
+    tally = run_watched(Bad, Run(5), tmp_path)
+    found = {failure["case"]: failure["what"] for failure in tally.failures}
+    assert "ended with code 9" in found[0]
+    assert "MemoryError" in found[1]
+    assert "open /etc/hostname" in found[2]
+    assert "pickle.find_class" in found[3]
+    assert 4 not in found
+
+
+@pytest.mark.slow
+def test_signals_leave_nothing(tmp_path):
+    """One signal during a fit of a model that is fitted already."""
+    tally = run_signals(Run(1, first=3), tmp_path)
+    assert tally.failures == []
+    assert list(tally.outcomes) == ["fit: KeyboardInterrupt"]
+
+
+def test_cases_follow_from_seed_and_number():
+    texts = [mutated(b"some bytes of a file", Run(1, seed=s).source(5)) for s in (1, 1, 2)]
+    assert texts[0] == texts[1] != texts[2]
+    tree = {"a": [1, {"b": None}], "c": 0.5}
+    assert mutated_tree(tree, Run(1).source(3)) == mutated_tree(tree, Run(1).source(3)) != tree
+    assert tree == {"a": [1, {"b": None}], "c": 0.5}
+
+
+@pytest.mark.slow
+def test_results_are_kept_and_shown(tmp_path, capsys):
+    assert main(["svmlight", "--cases", "3", "--results", str(tmp_path)]) == 0
+    line = json.loads(capsys.readouterr().out)
+    assert line["cases"] == 3
+    stored = json.loads((tmp_path / "svmlight.json").read_text())
+    assert stored == line
+    assert "| svmlight |" in page_of(tmp_path)
