@@ -110,8 +110,8 @@ class Limits:
         Whether a fit without features goes on to look for the C that gives some, which takes
         several fits; what tries many settings anyway has no use for it.
     thorough : bool
-        Whether searches for k units try more pairs before they end, and all of them where a problem
-        is small. What compares many settings by rows that were held out gains nothing from it.
+        Whether searches for k units go on where a problem is so small that all pairs can be tried.
+        What compares many settings by rows that were held out gains nothing from it.
     deadline : Deadline or None
         That of the whole, if the run is a part of something larger; it takes the place of
         ``max_time``.

@@ -36,9 +36,10 @@ from scoresieve.solvers.splicing.swaps import SwapModel
 #: A swap must lower the objective by this share of the tolerance to be kept, and by how much at
 #: least and at most.
 GAIN_SHARE, LEAST_GAIN, MOST_GAIN = 0.1, 1e-3, 1e-2
-#: Pairs that are tried in vain before the search ends: by Newton's method where it is to be
-#: thorough; and with refits by cuts, for a loss that stands in, or where many searches are made.
-VAIN_PAIRS, VAIN_PAIRS_OF_QUICK_SEARCH = 8, 3
+#: Pairs that are tried in vain before the search ends: with refits by Newton's method and by cuts.
+VAIN_PAIRS, VAIN_PAIRS_BY_CUTS = 8, 3
+#: The same for a loss that stands in.
+VAIN_PAIRS_OF_STAND_IN = 3
 #: With refits by cuts at the end of the search, where the problem is small.
 MORE_PAIRS_BY_CUTS = 12
 #: Most refits of one search.
@@ -79,8 +80,7 @@ def splice(refitter: Refitter, best: Refit, k: int) -> Refit:
     smooth = None if refitter.problem.risk.is_smooth else stand_in(refitter, best)
     if smooth is not None:
         return _by_stand_in(refitter, best, k, smooth)
-    is_quick = not (refitter.problem.risk.is_smooth and refitter.limits.thorough)
-    n_pairs = VAIN_PAIRS_OF_QUICK_SEARCH if is_quick else VAIN_PAIRS
+    n_pairs = VAIN_PAIRS if refitter.problem.risk.is_smooth else VAIN_PAIRS_BY_CUTS
     return _exchanged(refitter, best, k, n_pairs)
 
 
@@ -116,7 +116,7 @@ def _by_stand_in(refitter: Refitter, best: Refit, k: int, smooth: LossRisk) -> R
         return best
     other = refitter.with_risk(smooth, REFIT_TOL)
     start = other.refit(best.units, replace(best, point=smooth.no_dual_point()))
-    found = _exchanged(other, start, k, VAIN_PAIRS_OF_QUICK_SEARCH)
+    found = _exchanged(other, start, k, VAIN_PAIRS_OF_STAND_IN)
     found = try_more_pairs(other, found, k) if refitter.is_small else found
     if np.array_equal(found.units, best.units):
         return best
