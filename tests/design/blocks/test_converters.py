@@ -80,7 +80,7 @@ def test_svmlight_without_a_last_newline(tmp_path):
         ("1 0:1\n", r"counted from 0 here: pass zero_based=True"),
         ("1 a:1\n", r"cannot read '.*data.txt' as svmlight"),
         ("1 2:1 1:1\n", r"cannot read '.*data.txt' as svmlight"),
-        ("", "there are no rows to write"),
+        ("", "it has no rows"),
         ("1 4:1\n", r"n_features=3, but '.*data.txt' has 4 columns"),
     ],
 )
