@@ -1,4 +1,4 @@
-"""No network, no state that fits share: the same bits alone, in threads, in processes at once."""
+"""No network, no shared state: the same bits alone, in threads and in processes at once."""
 
 from __future__ import annotations
 

@@ -12,6 +12,7 @@ from studies.soak.json_mutations import mutated_tree
 from studies.soak.loaders.blocks import BlockFolders
 from studies.soak.loaders.models import CommandLineFiles, ModelFiles
 from studies.soak.loaders.svmlight import SvmlightFiles
+from studies.soak.numerics.program import run_numerics
 from studies.soak.page import page_of
 from studies.soak.signals import run_signals
 from studies.soak.tally import Run, Tally
@@ -78,6 +79,15 @@ def test_the_watch_sees_code_memory_files_and_crashes(tmp_path):
     assert "open /etc/hostname" in found[2]
     assert "pickle.find_class" in found[3]
     assert 4 not in found
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("first", "cases"), [(0, 10), (209, 1)])
+def test_certificates_of_odd_problems_are_confirmed(first, cases, tmp_path):
+    """The last one, with C = 2e78, once had an objective of 0 that rounding had made up."""
+    tally = run_numerics(Run(cases, first=first), tmp_path)
+    assert [failure for failure in tally.failures if failure["case"] >= 0] == []
+    assert any(name.startswith("confirmed") for name in tally.outcomes)
 
 
 @pytest.mark.slow

@@ -294,13 +294,15 @@ def dual_side_of_cuts(problem: Problem, tracker: Tracker, pool: CutPool) -> Dual
 
 def run_bundle(problem: Problem, tracker: Tracker, warm: WarmStart | None = None) -> Bundle:
     """Run rounds until a reason to stop."""
-    bundle = Bundle(problem, tracker, warm)
-    status = None
-    while status is None:
-        try:
-            status = bundle.round()
-        except LinAlgError as error:
-            logger.warning("the bundle cannot go on: %s", error)
-            status = Status.STALLED
-    bundle.status = bundle.settled(status)
+    # Numbers may overflow where C or X is extreme; such points are not better and are refused.
+    with np.errstate(over="ignore", invalid="ignore"):
+        bundle = Bundle(problem, tracker, warm)
+        status = None
+        while status is None:
+            try:
+                status = bundle.round()
+            except LinAlgError as error:
+                logger.warning("the bundle cannot go on: %s", error)
+                status = Status.STALLED
+        bundle.status = bundle.settled(status)
     return bundle
