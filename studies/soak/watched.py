@@ -79,6 +79,7 @@ def run_watched(make: Callable[[], Loader], run: Run, folder: Path) -> Tally:
             total.add(here.recv())
             first = last
         except EOFError:
+            child.join()
             total.count(f"(before a crash) {at.value - first}")
             total.fail(at.value, f"the process ended with code {child.exitcode}")
             first = at.value + 1
