@@ -103,7 +103,8 @@ class SummaryMixin:
         return [(f"class {targets.name(n)}", plain(label)) for n, label in enumerate(labels)]
 
     def _facts(self, problem: int) -> list[Fact]:
-        raise NotImplementedError
+        """What is known of the model of a problem; each kind of estimator has its own."""
+        raise NotImplementedError(f"{type(self).__name__} must say what its summary is made of.")
 
     def _weights_of(self, problem: int) -> tuple[IntArray, FloatArray]:
         """Selected columns and their weights, for the positive class."""
