@@ -21,8 +21,8 @@ from scoresieve._arrays import FloatArray
 from scoresieve.measures import Cut
 
 MAX_TRIALS = 12
-#: Halvings of the segment: 2^-40 of it is far below what the objective can tell apart.
-BISECTIONS = 40
+#: Most lines that are looked at; a few are enough.
+MAX_LINES = 60
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,17 +95,47 @@ def _minimise(
 ) -> tuple[float, float]:
     """Minimiser and minimum of ``parabola(t) + max_k offsets_k + t slopes_k`` on [0, 1].
 
-    The function is convex: bisection on the sign of its slope, by the line that is highest.
+    Two lines are enough at a time, the highest at either end of what is left of the segment: where
+    the parabola with the higher of them is lowest no other line is above them, or that line takes
+    the place of one of the two.
     """
     constant, linear, square = parabola
     low, high = 0.0, 1.0
-    for _ in range(BISECTIONS):
-        t = 0.5 * (low + high)
-        slope = linear + 2.0 * square * t + slopes[np.argmax(offsets + t * slopes)]
-        if slope > 0.0:
-            high = t
+    left, right = int(np.argmax(offsets)), int(np.argmax(offsets + slopes))
+    for _ in range(MAX_LINES):
+        t = _lowest(
+            (linear, square),
+            (float(offsets[left]), float(slopes[left])),
+            (float(offsets[right]), float(slopes[right])),
+        )
+        t = t if low <= t <= high else 0.5 * (low + high)  # by rounding
+        heights = offsets + t * slopes
+        top = int(np.argmax(heights))
+        if heights[top] <= max(heights[left], heights[right]):
+            break
+        if linear + 2.0 * square * t + slopes[top] > 0.0:
+            high, right = t, top
         else:
-            low = t
-    t = high if low > 0.0 else 0.0
-    t = 1.0 if high == 1.0 else t
-    return t, constant + linear * t + square * t * t + float(np.max(offsets + t * slopes))
+            low, left = t, top
+    return t, constant + linear * t + square * t * t + float(heights[top])
+
+
+def _lowest(
+    parabola: tuple[float, float], left: tuple[float, float], right: tuple[float, float]
+) -> float:
+    """Where ``linear t + square t^2 + max(left, right)`` is lowest on [0, 1].
+
+    Where they cross, or before it, where left alone is lowest, or behind it, where right is.
+    """
+    linear, square = parabola
+    bottoms = []
+    for _, slope in (left, right):
+        falls = -(linear + slope)
+        if square > 0.0:
+            bottoms.append(min(1.0, max(0.0, 0.5 * falls / square)))
+        else:
+            bottoms.append(1.0 if falls > 0.0 else 0.0)
+    if right[1] <= left[1]:  # the same line, or parallel ones
+        return bottoms[0]
+    crossing = (left[0] - right[0]) / (right[1] - left[1])
+    return min(bottoms[0], max(bottoms[1], crossing))

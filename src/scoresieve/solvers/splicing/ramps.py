@@ -47,7 +47,8 @@ class Ramp:
 
     def value(self, margins: FloatArray) -> FloatArray:
         """``psi``."""
-        end, share, value, bend = self._at(margins)
+        piece = np.searchsorted(self.knots, margins)
+        end, share, value, bend = (each[piece] for each in self._pieces)
         left = end - margins
         return value + left * (share + 0.5 * bend * left)
 
@@ -57,7 +58,7 @@ class Ramp:
 
     def curvature(self, margins: FloatArray) -> FloatArray:
         """``psi''``."""
-        return self._at(margins)[3]
+        return np.asarray(self._pieces[3][np.searchsorted(self.knots, margins)])
 
     def margin(self, slopes: FloatArray) -> FloatArray:
         """The margin with this slope: that of the conjugate."""
@@ -67,9 +68,6 @@ class Ramp:
         """``psi*``."""
         margins = self.margin(slopes)
         return slopes * margins - self.value(margins)
-
-    def _at(self, margins: FloatArray) -> FloatArray:
-        return self._pieces[:, np.searchsorted(self.knots, margins)]
 
 
 @dataclass(frozen=True, eq=False)
