@@ -221,7 +221,7 @@ def test_the_gap_to_the_best_k_features_is_nan_without_a_hard_budget(model, thre
                 assert np.all(np.isnan(model.l0_gap_))
             else:
                 assert_array_equal(model.l0_gap_, model.gap_)
-                assert np.all((model.l0_gap_ >= 0) & (model.l0_gap_ < 1))
+                assert np.all((model.l0_gap_ >= -1e-12) & (model.l0_gap_ < 1))
 
 
 @pytest.fixture

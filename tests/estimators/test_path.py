@@ -161,7 +161,7 @@ def test_a_regression_is_around_its_centre(signs):
 @pytest.mark.parametrize("loss", ["squared_hinge", "hinge", "logistic", "huber_hinge"])
 def test_pos_label_chooses_the_positive_class_of_a_loss(binary, signs, loss):
     X, y = binary
-    path = budget_path(X, y, [3], loss=loss, pos_label="no")
+    path = budget_path(X, y, [3], loss=loss, pos_label="no", intercept_scaling=1.0)
     (expected,) = solve_path(X, -signs[1], [3], loss=loss, C=1.0, intercept_scaling=1.0)
     assert_array_equal(path.coefs.toarray()[0], expected.w)
     assert path.pos_label == "no"

@@ -52,9 +52,13 @@ class BudgetClassifier(
         As in :class:`MeasureSVC`.
     C : float, default=1.0
         Weight of the losses.
-    fit_intercept, intercept_scaling, always_features, excluded_features, feature_groups, \
-multi_class_support, max_iter, max_time, n_jobs, verbose
+    fit_intercept, always_features, excluded_features, feature_groups, multi_class_support, \
+max_iter, max_time, n_jobs, verbose
         As in :class:`MeasureSVC`.
+    intercept_scaling : float, optional
+        Value of the constant column whose weight is the intercept. By default 1, as in
+        ``LinearSVC``; 100 for ``"logistic"``, with which the intercept is almost free, as in
+        ``LogisticRegression``.
     tol : float, default=0.01
         Certified relative gap to stop at.
     warm_start : bool, default=False
@@ -90,7 +94,7 @@ n_features_in_, feature_names_in_
     certificate: bool = True
     C: float = 1.0
     fit_intercept: bool = True
-    intercept_scaling: float = 1.0
+    intercept_scaling: float | None = None
     always_features: ArrayLike | None = None
     excluded_features: ArrayLike | None = None
     feature_groups: Any = None

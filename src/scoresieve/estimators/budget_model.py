@@ -37,6 +37,8 @@ from scoresieve.solvers.working import WarmStart
 
 #: The budget of an estimator that was told none.
 DEFAULT_BUDGET = 50
+#: The value of the constant column whose weight costs next to nothing.
+FREE_CONSTANT = 100.0
 #: How the supports of several classes become one selection.
 COMBINE: dict[str, Any] = {"union": np.union1d, "intersection": np.intersect1d}
 
@@ -57,12 +59,11 @@ def problem_arguments(
     task : {"classification", "regression"}
         What a loss must be for.
     """
-    is_loss, scaling = hasattr(estimator, "loss"), 0.0
-    if estimator.fit_intercept:
-        scaling = check_positive(estimator.intercept_scaling, "intercept_scaling")
+    is_loss = hasattr(estimator, "loss")
+    loss = loss_for(estimator.loss, task) if is_loss else None
     return {
         "measure": getattr(estimator, "measure", None),
-        "loss": loss_for(estimator.loss, task) if is_loss else None,
+        "loss": loss,
         **{
             name: getattr(estimator, name)
             for name in ("bound", "price")
@@ -70,9 +71,24 @@ def problem_arguments(
         },
         **budget_arguments(estimator.budget, estimator.n_features_to_select),
         "C": estimator.C if is_loss or estimator.C is not None else default_C(estimator.measure),
-        "intercept_scaling": scaling,
+        "intercept_scaling": constant_column(
+            estimator.fit_intercept, estimator.intercept_scaling, loss
+        ),
         **column_arguments(estimator, names),
     }
+
+
+def constant_column(fit_intercept: bool, intercept_scaling: Any, loss: Loss | None) -> float:
+    """The value of the constant column, 0 if there is none.
+
+    By default 1, or where users expect a free intercept so large that it almost is: a weight of
+    ``b / 100`` costs a ten-thousandth of what b would.
+    """
+    if not fit_intercept:
+        return 0.0
+    if intercept_scaling is None:
+        return FREE_CONSTANT if loss is not None and loss.has_free_intercept else 1.0
+    return check_positive(intercept_scaling, "intercept_scaling")
 
 
 def default_C(measure: str | Measure) -> float:

@@ -56,7 +56,7 @@ class BudgetRegressor(
       (``"epsilon_insensitive"``).
     * With an intercept the mean of y (the median for the other losses) is taken off first, so that
       a shift of y shifts the predictions and changes nothing else. What is left of the intercept is
-      the weight of a constant column and regularised, as in ``LinearSVR``.
+      the weight of a constant column.
     * Identical inputs give identical bits.
 
     Parameters
@@ -73,9 +73,12 @@ class BudgetRegressor(
         As in :class:`MeasureSVC`.
     C : float, default=1.0
         Weight of the losses.
-    fit_intercept, intercept_scaling, always_features, excluded_features, feature_groups, \
-max_iter, max_time, verbose
+    fit_intercept, always_features, excluded_features, feature_groups, max_iter, max_time, verbose
         As in :class:`MeasureSVC`.
+    intercept_scaling : float, optional
+        Value of the constant column whose weight is the intercept. By default 100, with which the
+        intercept costs next to nothing, as in ``Ridge``; 1 for
+        ``"epsilon_insensitive"``, as in ``LinearSVR``.
     tol : float, default=0.01
         Certified relative gap to stop at.
     warm_start : bool, default=False
@@ -110,7 +113,7 @@ max_iter, max_time, verbose
     certificate: bool = True
     C: float = 1.0
     fit_intercept: bool = True
-    intercept_scaling: float = 1.0
+    intercept_scaling: float | None = None
     always_features: ArrayLike | None = None
     excluded_features: ArrayLike | None = None
     feature_groups: Any = None

@@ -61,8 +61,8 @@ class LinearExportMixin(LinearModelMixin):
         return self._with_features(exported)
 
     def _unfitted_linear_svc(self) -> LinearSVC:
-        names = ("C", "fit_intercept", "intercept_scaling")
-        return LinearSVC(**{name: getattr(self, name) for name in names})
+        given = {name: getattr(self, name) for name in ("C", "fit_intercept", "intercept_scaling")}
+        return LinearSVC(**{name: value for name, value in given.items() if value is not None})
 
     def _linear_svc(self, coef: Array, intercept: Array, classes: Array) -> LinearSVC:
         exported = self._unfitted_linear_svc()

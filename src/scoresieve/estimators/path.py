@@ -13,10 +13,15 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_consistent_length, column_or_1d
 
 from scoresieve._arrays import FloatArray, IntArray
-from scoresieve._checks import check_count, check_positive
+from scoresieve._checks import check_count
 from scoresieve._user_warnings import warn_user
 from scoresieve.design import RowBlocks
-from scoresieve.estimators.budget_model import column_numbers, default_C, group_numbers
+from scoresieve.estimators.budget_model import (
+    column_numbers,
+    constant_column,
+    default_C,
+    group_numbers,
+)
 from scoresieve.estimators.budget_regressor import centred
 from scoresieve.estimators.data import read_array
 from scoresieve.estimators.summary.certificates import relaxed_fact
@@ -126,7 +131,7 @@ def budget_path(
     price: str | float = "auto",
     C: float | None = None,
     fit_intercept: bool = True,
-    intercept_scaling: float = 1.0,
+    intercept_scaling: float | None = None,
     always_features: Any = None,
     excluded_features: Any = None,
     feature_groups: Any = None,
@@ -157,8 +162,9 @@ def budget_path(
         As for these by default; 1 for a loss.
     fit_intercept : bool
         Whether there is an intercept: the weight of a constant column that is always in.
-    intercept_scaling : float
-        Value of that column. The larger it is, the less the intercept is regularised.
+    intercept_scaling : float, optional
+        Value of that column. The larger it is, the less the intercept is regularised. By default 1,
+        for a loss as in :class:`BudgetClassifier` and :class:`BudgetRegressor`.
     always_features, excluded_features : array-like of int or str, or boolean mask, optional
         Columns by number, or by name if X is a DataFrame.
     feature_groups : array-like of int of shape (n_features,) or list of lists, optional
@@ -219,7 +225,9 @@ def budget_path(
         targets, y = read_two_classes(y, LARGER if is_alike else pos_label)
         y, pos_label = next(targets.labels(y)), targets.classes[targets.positive]
     budgets = check_budgets(budgets)
-    scaling = check_positive(intercept_scaling, "intercept_scaling") if fit_intercept else 0.0
+    scaling = constant_column(
+        fit_intercept, intercept_scaling, None if loss is None else get_loss(loss)
+    )
     problem = make_problem(
         X,
         y,

@@ -43,12 +43,16 @@ class Loss(ABC):
         Whether the derivative is continuous. Otherwise ``curvature_bound`` is infinite.
     has_one_slope : bool
         Whether the derivative of an example is 0 or always the same number, ``-y_i``.
+    has_free_intercept : bool
+        Whether the intercept costs nothing where scikit-learn has the same loss, as in
+        ``LogisticRegression``, ``Ridge`` and ``HuberRegressor``, but not in ``LinearSVC``.
     """
 
     name: ClassVar[str]
     task: ClassVar[str]
     is_smooth: ClassVar[bool] = True
     has_one_slope: ClassVar[bool] = False
+    has_free_intercept: ClassVar[bool] = False
 
     @property
     @abstractmethod

@@ -109,6 +109,7 @@ class Logistic(MarginLoss):
     """
 
     name = "logistic"
+    has_free_intercept = True
     curvature_bound = 0.25
 
     def _phi(self, margins: FloatArray) -> FloatArray:

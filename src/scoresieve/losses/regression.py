@@ -28,6 +28,7 @@ class Squared(ResidualLoss):
     """
 
     name = "squared"
+    has_free_intercept = True
     curvature_bound = 1.0
     _largest_slope = np.inf
 
@@ -123,6 +124,7 @@ class Huber(ResidualLoss):
     epsilon: float = 1.35
 
     name = "huber"
+    has_free_intercept = True
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "epsilon", positive_setting(self.epsilon, "epsilon"))
