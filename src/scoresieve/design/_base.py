@@ -46,12 +46,12 @@ class Columns(ABC):
         """``X_S^T diag(d) X_S``, of shape (n_columns, n_columns), for d >= 0; a new array."""
 
     def varied_rows(self) -> IntArray | None:
-        """Rows outside of which all rows of the block are equal; None if those are too few."""
+        """Rows outside of which all rows of the block are equal; None if these are too many."""
         return None
 
     @abstractmethod
-    def dense_rows(self, rows: IntArray) -> Columns:
-        """The block of these rows alone, without a format that would save zeros."""
+    def only_rows(self, rows: IntArray) -> Columns:
+        """The block of these sorted rows alone, in the format that suits its size."""
 
     @abstractmethod
     def as_design(self) -> Design:

@@ -57,7 +57,7 @@ class Ramp:
 
     def curvature(self, margins: FloatArray) -> FloatArray:
         """``psi''``."""
-        return self._at(margins)[3]
+        return self._pieces[3][np.searchsorted(self.knots, margins)]
 
     def margin(self, slopes: FloatArray) -> FloatArray:
         """The margin with this slope: that of the conjugate."""
