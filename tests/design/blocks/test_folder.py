@@ -339,6 +339,28 @@ def test_columns_count_while_they_are_in_use(folder, monkeypatch):
     assert few.n_columns == 3
 
 
+@pytest.mark.parametrize("is_in_order", [True, False])
+def test_columns_are_gathered_in_about_one_copy(tmp_path, is_in_order):
+    rng, n = np.random.default_rng(0), 40_000
+    X = sp.random_array((n, 20), density=0.3, rng=rng, format="csr")
+    X.data[::7] = 0.0  # zeros that are stored
+    blocks = write_blocks(X, tmp_path / "X", block_bytes=2**17)
+    rows = np.arange(n) if is_in_order else np.concatenate([np.arange(n // 2, n), np.arange(9, n)])
+    design, idx = as_design(blocks[rows]), np.array([3, 0, 11, 12, 13, 14, 15, 16, 17, 18])
+    assert design.column_norms().size == 20  # the pass that counts
+    tracemalloc.start()
+    try:
+        found = design.columns(idx)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    wanted = X[rows][:, idx]
+    wanted.eliminate_zeros()
+    w = rng.standard_normal(idx.size)
+    np.testing.assert_allclose(found.scores(w), wanted @ w, atol=1e-12)
+    assert peak < 1.5 * 12 * wanted.nnz
+
+
 def test_in_words():
     assert in_words(2**31) == "2 GiB"
 

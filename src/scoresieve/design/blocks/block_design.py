@@ -31,7 +31,7 @@ class BlockDesign(Design):
 
     def columns(self, idx: IntArray) -> Columns:
         """``X[:, idx]``, gathered block by block."""
-        found = self._X.take_columns(np.asarray(idx, dtype=np.int64))
+        found = self._X.working_columns(np.asarray(idx, dtype=np.int64))
         return held_columns(found, self._X.memory)
 
     def rows(self, idx: IntArray) -> Design:

@@ -95,6 +95,13 @@ def columns(block: Any, idx: IntArray, rows: IntArray | None, dtype: Any) -> Any
     return np.asarray(part, dtype=dtype)
 
 
+def by_columns(block: Any, idx: IntArray, rows: IntArray | None) -> sp.csc_array:
+    """``X_b[:, idx]`` of a sparse block, or those of some rows, in float64 and without zeros."""
+    part = columns(block, idx, rows, np.float64).tocsc()
+    part.eliminate_zeros()
+    return part
+
+
 def take(block: Any, rows: IntArray | None) -> Any:
     """``X_b[rows]``."""
     return block if rows is None else block[rows]
