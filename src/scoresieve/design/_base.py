@@ -91,6 +91,19 @@ class Design(ABC):
     def filled(self, value: float) -> Columns:
         """A block of one column that is ``value`` in every row; it can be appended to others."""
 
+    def check_room(self, n_bytes: int, what: str) -> None:  # noqa: B027: most X have no limit
+        """Refuse what a solver is about to hold, if X has a limit and it does not fit beside X_S.
+
+        Parameters
+        ----------
+        what : str
+            Such as "12 cuts", for the message.
+        """
+
+    def has_room(self, n_bytes: int) -> bool:
+        """Whether a solver may hold so much for a while, where it could also do without."""
+        return True
+
     @abstractmethod
     def sum_of_squares(self) -> float:
         """``sum_ij x_ij^2``; inf or NaN if it overflows or if X is not finite."""

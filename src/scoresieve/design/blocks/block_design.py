@@ -50,6 +50,14 @@ class BlockDesign(Design):
         column = np.full((self.n_samples, 1), float(value))
         return held_columns(sp.csc_array(column) if self._X.is_sparse else column, self._X.memory)
 
+    def check_room(self, n_bytes: int, what: str) -> None:
+        """Refuse with a ``MemoryError`` what does not fit under ``max_memory``."""
+        self._X.memory.check_room(n_bytes, what, self._X.shape)
+
+    def has_room(self, n_bytes: int) -> bool:
+        """Whether that fits under ``max_memory`` beside what is in use."""
+        return self._X.memory.has_room(n_bytes, self._X.shape)
+
     def sum_of_squares(self) -> float:
         """``sum_ij x_ij^2``."""
         return self._X.statistics.sum_of_squares

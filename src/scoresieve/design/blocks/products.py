@@ -131,7 +131,8 @@ def _column_totals(
     totals, counts = np.zeros(n_columns), np.zeros(n_columns)
     if not np.isfinite(largest):
         totals += np.nan
-    at_once = max(BLOCK_NUMBERS, n_columns)
+    # Numbers, weights and places of each are in memory, in eight bytes.
+    at_once = max(BLOCK_NUMBERS // 4, n_columns)
     for start in range(0, data.size, at_once):
         part = slice(start, start + at_once)
         entries = data[part].astype(np.float64)
