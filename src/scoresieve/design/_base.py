@@ -91,7 +91,7 @@ class Design(ABC):
     def filled(self, value: float) -> Columns:
         """A block of one column that is ``value`` in every row; it can be appended to others."""
 
-    def check_room(self, n_bytes: int, what: str) -> None:  # noqa: B027: most X have no limit
+    def check_room(self, n_bytes: int, what: str) -> None:
         """Refuse what a solver is about to hold, if X has a limit and it does not fit beside X_S.
 
         Parameters
@@ -99,6 +99,8 @@ class Design(ABC):
         what : str
             Such as "12 cuts", for the message.
         """
+        if not self.has_room(n_bytes):
+            raise MemoryError(f"{what} are needed in memory, {n_bytes} bytes, which X forbids.")
 
     def has_room(self, n_bytes: int) -> bool:
         """Whether a solver may hold so much for a while, where it could also do without."""
