@@ -25,7 +25,7 @@ from scoresieve import (
     solve,
 )
 from scoresieve.baselines import L1SVM, SVMPerf
-from scoresieve.design import dask_blocks, open_blocks, write_blocks
+from scoresieve.design import RowBlocks, dask_blocks, open_blocks, write_blocks
 
 N_SAMPLES, N_COLUMNS = 260, 40
 MODELS = {
@@ -153,6 +153,21 @@ def test_threads_do_not_change_a_bit(data, folder):
     for model in models[1:]:
         assert_array_equal(model.coef_, models[0].coef_)
         assert_array_equal(model.dual_, models[0].dual_)
+
+
+def test_a_hard_budget_fetches_no_column_twice(data, folder, monkeypatch):
+    fetched, original = [], RowBlocks.working_columns
+
+    def counted(blocks, idx):
+        fetched.extend(idx)
+        return original(blocks, idx)
+
+    monkeypatch.setattr(RowBlocks, "working_columns", counted)
+    blocks = open_blocks(folder, n_jobs=1)
+    model = MeasureSVC("f1", n_features_to_select=3).fit(blocks, data[1])
+    assert model.l0_gap_[0] < 1.0  # the relaxed problem was solved, too
+    assert set(model.support_) <= set(fetched)
+    assert len(fetched) == len(set(fetched))
 
 
 def test_certificates_paths_and_frequencies(data, folder):

@@ -48,6 +48,42 @@ def test_no_alarm_that_pays_is_left_out(name, n_positive):
     assert measure._lowest_alarm(n_positive) <= -np.max(one - none) + 1e-12
 
 
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("shift", [-1.0, -0.3, -0.02, 0.0])
+@pytest.mark.parametrize("spread", [0.0, 0.05, 0.6])
+def test_negatives_that_are_left_out_by_their_rank_never_pay(name, shift, spread):
+    measure, rng = get_measure(name), np.random.default_rng(0)
+    y = np.repeat([1.0, -1.0], [20, 2000])
+    # Many negatives with one score, as rows of text without any of the words have.
+    scores = shift + spread * np.where(rng.random(y.size) < 0.3, rng.normal(size=y.size), 0.0)
+    least = measure.least_true_positive(20) if name.startswith("precision") else 0
+    some, every = measure._ordered(y, scores), OrderedClasses(y, scores)
+    found, wanted = measure._best_alarms(some), measure._best_alarms(every)
+    np.testing.assert_array_equal(found[least:], wanted[least:])
+    np.testing.assert_array_equal(some.negatives, every.negatives[: some.negatives.size])
+
+
+def test_negatives_that_cannot_pay_are_not_sorted():
+    n_positive, n_negative = 20, 2000
+    y = np.repeat([1.0, -1.0], [n_positive, n_negative])
+    scores = np.append(np.ones(n_positive), np.linspace(-0.5, 0.0, n_negative))
+    b, a = np.arange(n_negative)[:, None], np.arange(n_positive + 1)
+    losses = [n_positive * get_measure("f1").table_loss(a, b + more, 20, 2000) for more in (0, 1)]
+    n_paying = np.count_nonzero((losses[1] - losses[0]).max(axis=1) > -scores[:19:-1])
+    found = get_measure("f1")._ordered(y, scores).negatives.size
+    assert 100 < n_paying <= found <= 1.1 * n_paying
+    assert get_measure("prec@20")._ordered(y, scores).negatives.size == n_negative
+
+
+def test_scores_in_an_order_that_misleads_the_part_that_is_looked_at():
+    measure, y = get_measure("f1"), np.repeat([1.0, -1.0], [20, 3200])
+    scores = np.full(y.size, -0.01)
+    scores[:20], scores[20::16] = 1.0, -0.2  # every 16th negative is low, all others are high
+    for shown in (scores, np.where(scores == -0.2, -0.01, np.where(scores < 0, -0.2, 1.0))):
+        some, every = measure._ordered(y, shown), OrderedClasses(y, shown)
+        np.testing.assert_array_equal(measure._best_alarms(some), measure._best_alarms(every))
+
+
 def test_interval_holds_exactly_the_paying_counts():
     rng = np.random.default_rng(1)
     prices, n_alarms = (

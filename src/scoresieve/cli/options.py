@@ -114,7 +114,7 @@ reading_options = all_of(
         "--names",
         type=click.Path(),
         metavar="FILE",
-        help="Names of the columns of svmlight or npz, one in each line.",
+        help="Names of the columns of svmlight, npz or row blocks, one in each line.",
     ),
     click.option(
         "--unit-rows", is_flag=True, help="Divide rows of svmlight or npz by their length."

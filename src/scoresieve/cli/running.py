@@ -77,7 +77,8 @@ def in_words(error: Exception) -> str:
         name = _UNFINISHED.sub("", str(error.filename))
         return f"{name}: {error.strerror}; check the name and the folder."
     if isinstance(error, MemoryError):
-        return "there is not enough memory for this file; give fewer rows or columns."
+        said = with_options(one_line(error))
+        return said or "there is not enough memory for this file; give fewer rows or columns."
     if isinstance(error, ValueError | TypeError | OSError):
         return with_options(one_line(error))
     return (

@@ -46,12 +46,12 @@ class Columns(ABC):
         """``X_S^T diag(d) X_S``, of shape (n_columns, n_columns), for d >= 0; a new array."""
 
     def varied_rows(self) -> IntArray | None:
-        """Rows outside of which all rows of the block are equal; None if those are too few."""
+        """Rows outside of which all rows of the block are equal; None if these are too many."""
         return None
 
     @abstractmethod
-    def dense_rows(self, rows: IntArray) -> Columns:
-        """The block of these rows alone, without a format that would save zeros."""
+    def only_rows(self, rows: IntArray) -> Columns:
+        """The block of these sorted rows alone, in the format that suits its size."""
 
     @abstractmethod
     def as_design(self) -> Design:
@@ -90,6 +90,21 @@ class Design(ABC):
     @abstractmethod
     def filled(self, value: float) -> Columns:
         """A block of one column that is ``value`` in every row; it can be appended to others."""
+
+    def check_room(self, n_bytes: int, what: str) -> None:
+        """Refuse what a solver is about to hold, if X has a limit and it does not fit beside X_S.
+
+        Parameters
+        ----------
+        what : str
+            Such as "12 cuts", for the message.
+        """
+        if not self.has_room(n_bytes):
+            raise MemoryError(f"{what} are needed in memory, {n_bytes} bytes, which X forbids.")
+
+    def has_room(self, n_bytes: int) -> bool:
+        """Whether a solver may hold so much for a while, where it could also do without."""
+        return True
 
     @abstractmethod
     def sum_of_squares(self) -> float:

@@ -107,6 +107,14 @@ class ConstantDesign(Design):
         """A block of one column that is ``value`` in every row."""
         return self._design.filled(value)
 
+    def check_room(self, n_bytes: int, what: str) -> None:
+        """As X itself."""
+        self._design.check_room(n_bytes, what)
+
+    def has_room(self, n_bytes: int) -> bool:
+        """As X itself."""
+        return self._design.has_room(n_bytes)
+
     def sum_of_squares(self) -> float:
         """``sum_ij x_ij^2``, the constant column included."""
         with np.errstate(over="ignore"):

@@ -42,7 +42,7 @@ class DenseColumns(Columns):
         """``X_S^T diag(d) X_S``, over the rows with ``d_i != 0``."""
         return weighted_gram(self._transposed, d)
 
-    def dense_rows(self, rows: IntArray) -> DenseColumns:
+    def only_rows(self, rows: IntArray) -> DenseColumns:
         """The rows alone."""
         return DenseColumns(self._transposed[:, rows])
 

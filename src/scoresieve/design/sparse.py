@@ -17,6 +17,8 @@ from scoresieve.design.dense import DenseColumns, largest_magnitude, squared_sum
 FEW_VECTORS = 3
 #: Share of non-zeros above which a product of two dense blocks is faster than one of sparse ones.
 DENSE_SHARE = 0.1
+#: Rows that differ are worth a sparse block of their own if they are at most this share of all.
+VARIED_SHARE = 0.5
 
 
 class SparseColumns(Columns):
@@ -77,7 +79,7 @@ class SparseColumns(Columns):
         return np.asarray((weighted.T @ by_rows).toarray())
 
     def varied_rows(self) -> IntArray | None:
-        """Rows with an entry in a column that is not constant; None if a block of them is large."""
+        """Rows with an entry in a column that is not constant; None if these are too many."""
         n_samples, lengths = self._block.shape[0], np.diff(self._block.indptr)
         is_varied = np.ones(self.n_columns, dtype=bool)
         for column in self._full_columns:
@@ -85,16 +87,23 @@ class SparseColumns(Columns):
         touched = np.zeros(n_samples, dtype=bool)
         touched[self._block.indices[np.repeat(is_varied, lengths)]] = True
         rows = np.flatnonzero(touched)
-        is_small = rows.size * self.n_columns <= BLOCK_NUMBERS and rows.size < n_samples
-        return rows if is_small else None
+        is_small = rows.size * self.n_columns <= BLOCK_NUMBERS
+        most = n_samples - 1 if is_small else VARIED_SHARE * n_samples
+        return rows if rows.size <= most else None
 
-    def dense_rows(self, rows: IntArray) -> DenseColumns:
-        """The rows as a dense block."""
-        place = np.full(self._block.shape[0], -1)
+    def only_rows(self, rows: IntArray) -> Columns:
+        """The rows as a dense block if that is small, else as a sparse one."""
+        place = np.full(self._block.shape[0], -1, dtype=self._block.indices.dtype)
         place[rows] = np.arange(rows.size)
-        at, column = place[self._block.indices], np.arange(self.n_columns)
-        flat = np.repeat(column * rows.size, np.diff(self._block.indptr)) + at
-        here, size = at >= 0, rows.size * self.n_columns
+        at, size = place[self._block.indices], rows.size * self.n_columns
+        here = at >= 0
+        if size > BLOCK_NUMBERS:
+            kept = np.flatnonzero(here)
+            starts = np.searchsorted(kept, self._block.indptr).astype(at.dtype)
+            shape = rows.size, self.n_columns
+            parts = self._block.data[kept], at[kept], starts
+            return SparseColumns(matrix_around(*parts, "csc", shape))
+        flat = np.repeat(np.arange(self.n_columns) * rows.size, np.diff(self._block.indptr)) + at
         # Repeated entries add up.
         values = np.bincount(flat[here], weights=self._block.data[here], minlength=size)
         return DenseColumns(

@@ -8,6 +8,7 @@ Legend: ``a`` true positives, ``b`` false positives, ``c = P - a`` missed positi
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypeAlias
@@ -184,21 +185,26 @@ class OrderedClasses:
         Labels in {-1, +1}, both present.
     scores : ndarray of shape (n_samples,)
         Finite scores.
-    lowest_alarm : float, default=-inf
-        Negatives need a score above this to be in ``negatives`` and ``alarms``.
+    lowest_alarm : float or callable, default=-inf
+        Negatives need a score above this to be in ``negatives`` and ``alarms``; or a function of
+        all scores of negatives, and of P, that says so.
     """
 
     y: FloatArray
     scores: FloatArray
-    lowest_alarm: float = -np.inf
+    lowest_alarm: float | Callable[[FloatArray, int], float] = -np.inf
+
+    @cached_property
+    def _is_positive(self) -> BoolArray:
+        return self.y > 0
 
     @cached_property
     def _positive_index(self) -> IndexArray:
-        return np.flatnonzero(self.y > 0)
+        return np.flatnonzero(self._is_positive)
 
     @cached_property
     def _negative_index(self) -> IndexArray:
-        return np.flatnonzero(self.y <= 0)
+        return np.flatnonzero(~self._is_positive)
 
     @property
     def n_positive(self) -> int:
@@ -216,11 +222,16 @@ class OrderedClasses:
         return np.sort(self.scores[self._positive_index])
 
     @cached_property
+    def _scores_of_negatives(self) -> FloatArray:
+        return self.scores[self._negative_index]
+
+    @cached_property
     def negatives(self) -> FloatArray:
         """Scores of the negatives above ``lowest_alarm``, descending."""
-        values = self.scores[self._negative_index]
-        if self.lowest_alarm > -np.inf:
-            above = values[values > self.lowest_alarm]
+        values, lowest = self._scores_of_negatives, self.lowest_alarm
+        lowest = lowest if isinstance(lowest, float) else lowest(values, self.n_positive)
+        if lowest > -np.inf:
+            above = values[values > lowest]
             values = above if above.size else values.max(keepdims=True)
         return np.sort(values)[::-1]
 
@@ -248,7 +259,7 @@ class OrderedClasses:
         if n_alarms:
             index = self._negative_index
             threshold = -self.negatives[n_alarms - 1]
-            delta[_lowest(index, -self.scores[index], threshold, n_alarms)] = -1.0
+            delta[_lowest(index, -self._scores_of_negatives, threshold, n_alarms)] = -1.0
         return delta
 
 
@@ -297,8 +308,8 @@ class SearchedMeasure(ContingencyMeasure):
 
         Among tables of equal value it is the one with the fewest true positives.
         """
-        n_positive, n_negative = class_sizes(y)
         classes = self._ordered(y, scores)
+        n_positive, n_negative = classes.n_positive, classes.n_negative
         a, b = np.atleast_1d(*self._candidates(classes))
         losses = self.unit(y) * self.table_loss(a, b, n_positive, n_negative)
         best = int(np.argmax(losses - classes.missed[n_positive - a] + classes.alarms[b]))

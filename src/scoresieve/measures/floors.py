@@ -27,7 +27,7 @@ from scoresieve.measures.contingency import (
     predicted_labels,
 )
 from scoresieve.measures.decomposable import PricedErrors
-from scoresieve.measures.fractional import FractionalMeasure, interval_of_ratio
+from scoresieve.measures.fractional import FractionalMeasure, interval_of_ratio, largest_ratio
 from scoresieve.measures.thresholds import all_tables
 
 #: Share of the positives on either side of a threshold that the slope there is taken over.
@@ -137,8 +137,9 @@ class PrecisionUnderRecallFloor(FloorMeasure, FractionalMeasure):
             return 0.0
         return float(precision_score(y, y_pred, zero_division=0.0))
 
-    def _lowest_alarm(self, n_positive: int) -> float:
-        return -n_positive / (self.least_true_positive(n_positive) + 1.0)
+    def _largest_gain(self, n_alarms: float, n_positive: int) -> float:
+        least = self.least_true_positive(n_positive)
+        return n_positive * largest_ratio(n_alarms, least, n_positive)
 
     def _paying_interval(
         self, prices: FloatArray, n_alarms: FloatArray, n_positive: int

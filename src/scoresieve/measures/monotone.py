@@ -18,7 +18,6 @@ from scoresieve.measures.contingency import (
     OrderedClasses,
     SearchedMeasure,
     alarm_counts,
-    class_sizes,
     predicted_labels,
 )
 
@@ -38,7 +37,7 @@ class MonotoneMeasure(SearchedMeasure):
     """
 
     def _ordered(self, y: FloatArray, scores: FloatArray) -> OrderedClasses:
-        return OrderedClasses(y, scores, lowest_paying(scores[y <= 0], class_sizes(y)[0]))
+        return OrderedClasses(y, scores, lowest_paying)
 
     def _candidates(self, classes: OrderedClasses) -> tuple[int, int]:
         n_positive, n_alarms = classes.n_positive, classes.alarms.size - 1

@@ -24,7 +24,7 @@ from scoresieve._checks import (
     check_weights,
     check_X,
 )
-from scoresieve.design import Design, as_design, as_row_blocks
+from scoresieve.design import Design, RowBlocks, as_design, as_row_blocks
 from scoresieve.losses import Loss, get_loss
 from scoresieve.measures import HighestScores, Measure, get_measure
 from scoresieve.regularizers import BudgetNorm
@@ -198,6 +198,8 @@ def make_problems(
         if isinstance(kind, Measure) and not kind.takes_weights:
             X, ys = repeat_rows(kind, X, ys, weights)
             weights = None
+    if isinstance(X, RowBlocks):
+        X.memory.check_shape(X.shape, n_problems=len(ys))
     design = as_design(X, constant=constant)
     check_X(design, has_intercept=constant > 0)
     norm = BudgetNorm(

@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
 
-from scoresieve.design import as_design
+from scoresieve.design import DenseColumns, SparseColumns, as_design, sparse
 from scoresieve.losses import get_loss
 from scoresieve.risks import LossRisk
 from scoresieve.solvers.splicing.merged import merge_equal_rows
@@ -23,11 +23,14 @@ def sparse_block():
 
 
 @pytest.mark.parametrize("is_weighted", [False, True])
-def test_merged_rows_give_the_same_model(is_weighted):
+@pytest.mark.parametrize("most_dense", [sparse.BLOCK_NUMBERS, 20])
+def test_merged_rows_give_the_same_model(is_weighted, most_dense, monkeypatch):
+    monkeypatch.setattr(sparse, "BLOCK_NUMBERS", most_dense)
     block, y, rng = sparse_block()
     risk = LossRisk(get_loss("squared_hinge"), y, rng.random(200) if is_weighted else None)
     few = merge_equal_rows(block, risk)
     assert few.risk.y.size < 60
+    assert isinstance(few.block, DenseColumns if most_dense > 20 else SparseColumns)
     assert_array_equal(few.risk.y[few.places], y)
     w = rng.normal(size=6)
     assert_allclose(few.block.scores(w)[few.places], block.scores(w), atol=1e-12)
@@ -81,4 +84,4 @@ def test_one_class_alone_among_the_rows_without_entries():
 def test_repeated_entries_add_up():
     X = sp.csc_array((np.array([1.0, 2.0, 5.0]), np.array([0, 0, 2]), np.array([0, 3])), (4, 1))
     block = as_design(X).columns(np.array([0]))
-    assert block.dense_rows(np.array([0, 2, 3])).scores(np.ones(1)).tolist() == [3.0, 5.0, 0.0]
+    assert block.only_rows(np.array([0, 2, 3])).scores(np.ones(1)).tolist() == [3.0, 5.0, 0.0]

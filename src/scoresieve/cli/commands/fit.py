@@ -43,9 +43,9 @@ from scoresieve.cli.options import (
 def fit(file: str, **options: Any) -> None:
     """Choose features and fit a model on the rows of FILE.
 
-    FILE is svmlight (also .gz, .bz2), npz, CSV or parquet. Columns of a table are standardised if
-    they are numbers, one-hot if they are categories, and TF-IDF if they are texts; all that is
-    needed to read other files like it is kept with the model.
+    FILE is svmlight (also .gz, .bz2), npz, CSV, parquet, or a folder of row blocks. Columns of a
+    table are standardised if they are numbers, one-hot if they are categories, and TF-IDF if they
+    are texts; all that is needed to read other files like it is kept with the model.
     """
     from scoresieve.cli.tasks.fitting import fit_file
 

@@ -76,9 +76,8 @@ def _array(
     source: Source, file: Any, name: str | None, usual: tuple[str, ...], option: str
 ) -> Array | None:
     """The array of that name, in the file or a file itself, or else the first usual one."""
-    if is_file(name) and name not in file:
-        with reading(str(name)):
-            return _checked(str(name), np.load(str(name), allow_pickle=False), "in it")
+    if name is not None and is_file(name) and name not in file:
+        return load_array(name)
     if name is not None and name not in file:
         raise WrongUse(
             f"{source.name}: {option} {name} is no array of the file, which holds "
@@ -91,6 +90,12 @@ def _array(
 def is_file(name: str | None) -> bool:
     """Whether an array is a file of its own, as labels beside ``scipy.sparse.save_npz`` are."""
     return name is not None and name.endswith(".npy") and os.path.exists(name)
+
+
+def load_array(name: str) -> Array:
+    """The array in a ``.npy`` file."""
+    with reading(name):
+        return _checked(name, np.load(name, allow_pickle=False), "in it")
 
 
 def _checked(file: str, array: Array, name: str) -> Array:

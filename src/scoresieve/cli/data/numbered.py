@@ -1,4 +1,4 @@
-"""svmlight and npz, whose columns have numbers, to fit on and as those of a model."""
+"""svmlight, npz and row blocks: columns have numbers, to fit on and as those of a model."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ import numpy as np
 import scipy.sparse as sp
 
 from scoresieve._arrays import Array
+from scoresieve.cli.data.blocks import read_blocks, refuse_unit_rows
 from scoresieve.cli.data.encoding import Encoding, Numbered
 from scoresieve.cli.data.labels import as_labels, choose_positive
-from scoresieve.cli.data.npz import is_file, read_npz
+from scoresieve.cli.data.npz import Arrays, is_file, read_npz
 from scoresieve.cli.data.source import Kind, Source, Watch
 from scoresieve.cli.data.svmlight import read_names, read_svmlight
 from scoresieve.cli.data.table import Choices, Table
@@ -33,7 +34,7 @@ def read_numbered(source: Source, choices: Choices, watch: Watch | None) -> Tabl
         _refuse_names_of_arrays(source, choices.label, choices.bag)
         X, y, zero_based = read_svmlight(source, watch=watch)
     else:
-        X, y, bags, names = read_npz(source, choices.label, choices.bag)
+        X, y, bags, names = _read_arrays(source, choices.label, choices.bag, choices.unit_rows)
     if choices.names is not None:
         names = np.array(read_names(choices.names, X.shape[1]), dtype=object)
     known = {} if names is None else dict(enumerate(map(str, names)))
@@ -65,7 +66,7 @@ def numbered_like(
             source, zero_based=rows.zero_based, n_features=rows.n_features, watch=watch
         )
     else:
-        X, y, bags, _ = read_npz(source, label, bag)
+        X, y, bags, _ = _read_arrays(source, label, bag, rows.unit_rows)
         if X.shape[1] != rows.n_features:
             raise BadData(
                 f"{source.name}: X has {X.shape[1]} columns, but the model was fitted on "
@@ -78,6 +79,15 @@ def numbered_like(
     return Table(source.name, rows.scaled(X), encoding, y, bags=bags)
 
 
+def _read_arrays(source: Source, label: str | None, bag: str | None, unit_rows: bool) -> Arrays:
+    """What an npz file or a folder of row blocks holds."""
+    if source.kind is Kind.NPZ:
+        return read_npz(source, label, bag)
+    if unit_rows:
+        refuse_unit_rows(source)
+    return read_blocks(source, label, bag)
+
+
 def _refuse_names_of_arrays(source: Source, label: str | None, bag: str | None) -> None:
     for option, value in (("--label", label), ("--bag", bag)):
         if value is not None:
@@ -88,6 +98,8 @@ def _refuse_names_of_arrays(source: Source, label: str | None, bag: str | None) 
 
 
 def _check_finite(source: Source, X: Any) -> None:
+    if source.kind is Kind.BLOCKS:
+        return  # a fit looks itself, in the pass that it makes anyway
     values = X.data if sp.issparse(X) else X
     if not np.all(np.isfinite(values)):
         raise BadData(f"{source.name}: X holds NaN or infinity; fill in or leave out these rows.")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from scoresieve.cli.data.encoding import Encoding, Named
 from scoresieve.cli.data.named import named_like, read_named
 from scoresieve.cli.data.numbered import numbered_like, read_numbered
-from scoresieve.cli.data.source import Kind, Watch, find_source
+from scoresieve.cli.data.source import Kind, Source, Watch, find_source
 from scoresieve.cli.data.table import Choices, Table
 from scoresieve.cli.errors import BadData, WrongUse
 
@@ -14,7 +14,11 @@ TABLES = (Kind.CSV, Kind.PARQUET)
 
 def read_training(path: str, choices: Choices, watch: Watch | None = None) -> Table:
     """The rows of a file and their labels, and how to read others like it."""
-    source = find_source(path)
+    return training_table(find_source(path), choices, watch)
+
+
+def training_table(source: Source, choices: Choices, watch: Watch | None = None) -> Table:
+    """The same of a source that was found already: standard input can be read only once."""
     read = read_named if source.kind in TABLES else read_numbered
     table = read(source, choices, watch)
     if table.y is None:
@@ -45,7 +49,7 @@ def read_like(
     source = find_source(path)
     if (source.kind in TABLES) != isinstance(encoding.rows, Named):
         has, wants = ("names", "numbers") if source.kind in TABLES else ("numbers", "names")
-        formats = "CSV or parquet" if wants == "names" else "svmlight or npz"
+        formats = "CSV or parquet" if wants == "names" else "svmlight, npz or row block"
         raise BadData(
             f"{source.name}: its columns have {has}, but the model was fitted on columns with "
             f"{wants}; give a file in {formats} form."

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from typing import IO, Any, cast
 
 from scoresieve.cli.errors import BadData, WrongUse, one_line
+from scoresieve.design.blocks.manifest import MANIFEST
 
 #: As much of a file as is looked at to see what it is.
 HEAD = 65536
@@ -32,6 +33,7 @@ class Kind(enum.Enum):
     CSV = "CSV"
     NPZ = "npz"
     PARQUET = "parquet"
+    BLOCKS = "row blocks"
 
 
 _PACKED = {".gz": b"\x1f\x8b", ".bz2": b"BZh"}
@@ -46,7 +48,7 @@ _PAIR = re.compile(r"(qid|-?\d+):\S+")
 
 @dataclass(frozen=True)
 class Source:
-    """Where rows come from.
+    """Where rows come from: a file, standard input, or a folder of row blocks.
 
     Attributes
     ----------
@@ -139,11 +141,13 @@ def _raw(path: str, content: bytes | None) -> Iterator[IO[bytes]]:
 
 
 def find_source(path: str) -> Source:
-    """What the file of this name holds; ``-`` is standard input."""
+    """What the file, or the folder of row blocks, holds; ``-`` is standard input."""
     content = sys.stdin.buffer.read() if path == STANDARD_INPUT else None
     name = "standard input" if content is not None else path
     if content is None:
         _check_file(path)
+        if os.path.isdir(path):
+            return Source(name, Kind.BLOCKS)
     with reading(name), _raw(path, content) as raw:
         start = raw.read(HEAD)
         packing = _packing(name, start)
@@ -157,8 +161,11 @@ def find_source(path: str) -> Source:
 
 
 def _check_file(path: str) -> None:
-    if os.path.isdir(path):
-        raise BadData(f"{path}: this is a folder; give the name of a file.")
+    if os.path.isdir(path) and not os.path.exists(os.path.join(path, MANIFEST)):
+        raise BadData(
+            f"{path}: this is a folder without row blocks; give the name of a file, or of a folder "
+            "that scoresieve convert wrote."
+        )
     if not os.path.exists(path):
         raise BadData(f"{path}: there is no such file; check the name and the folder.")
 

@@ -8,6 +8,7 @@ from scoresieve.cli.errors import BadData, one_line
 from scoresieve.cli.tasks.describe import classes_of
 from scoresieve.cli.tasks.labelled import read_labelled
 from scoresieve.cli.tasks.model_file import SavedModel
+from scoresieve.design import DamagedBlocksError
 
 
 def certificates_of(path: str, saved: SavedModel, file: str, **columns: Any) -> list[dict]:
@@ -35,6 +36,8 @@ def certificates_of(path: str, saved: SavedModel, file: str, **columns: Any) -> 
     data = read_labelled(file, saved, **columns)
     try:
         found = model.certify(data.X, data.y)
+    except DamagedBlocksError as error:
+        raise BadData(f"{data.file}: {one_line(error)}") from error
     except ValueError as error:
         raise BadData(
             f"{data.file}: it does not fit the certificate of {path}, so it is not the training "

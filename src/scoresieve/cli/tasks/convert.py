@@ -18,11 +18,12 @@ from sklearn.datasets import dump_svmlight_file
 
 from scoresieve.cli.data.encoding import Numbered
 from scoresieve.cli.data.frames import column_names, read_frame
-from scoresieve.cli.data.reading import TABLES, read_training
+from scoresieve.cli.data.reading import TABLES, training_table
 from scoresieve.cli.data.source import Watch, find_source
 from scoresieve.cli.data.table import Choices, Table
 from scoresieve.cli.errors import WrongUse
-from scoresieve.cli.tasks.files import replaced
+from scoresieve.cli.tasks.blocks import to_blocks
+from scoresieve.cli.tasks.files import check_new_folder, check_output, replaced
 
 #: Cells of a table that is written; more would be a file of zeros.
 MOST_CELLS = 10**8
@@ -80,6 +81,8 @@ TABLE_WRITERS: dict[str, Callable[[Any, IO[bytes]], None]] = {
     ".csv": write_csv,
     ".parquet": write_parquet,
 }
+#: A folder of row blocks.
+BLOCKS = ".blocks"
 _PACK: dict[str, Callable[[IO[bytes]], Any]] = {
     ".gz": lambda stream: gzip.GzipFile(fileobj=stream, mode="wb", mtime=0, filename=""),
     ".bz2": lambda stream: bz2.BZ2File(stream, "wb"),
@@ -93,23 +96,35 @@ def format_of(path: str) -> tuple[str, str]:
     for end in (*WRITERS, *TABLE_WRITERS):
         if lower.endswith(end + packing) and not (packing and end in (".npz", ".parquet")):
             return end, packing
-    ends = ", ".join([*WRITERS, *TABLE_WRITERS])
+    if lower.rstrip("/").endswith(BLOCKS):
+        return BLOCKS, ""
+    ends = ", ".join([*WRITERS, *TABLE_WRITERS, BLOCKS])
     raise WrongUse(
         f"{path}: the end of the name must say the format; use {ends}, and .gz or .bz2 after "
         "svmlight or CSV."
     )
 
 
+def check_target(output: str) -> None:
+    """Refuse a name that could not be written, before the rows are read."""
+    if format_of(output)[0] == BLOCKS:
+        check_new_folder(output)
+    else:
+        check_output(output)
+
+
 def convert_file(path: str, output: str, choices: Choices, watch: Watch | None = None) -> Shape:
     """Write the rows of a file in the format that the name of the output says."""
     end, packing = format_of(output)
     source = find_source(path)
+    if end == BLOCKS:
+        return Shape(*to_blocks(source, output, choices, watch).shape)
     if end in TABLE_WRITERS and source.kind in TABLES:
         # From table to table everything stays as it is.
         frame = read_frame(source, column_names(source), watch=watch)
         _write(output, packing, lambda stream: TABLE_WRITERS[end](frame, stream))
         return Shape(*frame.shape)
-    table = read_training(path, choices, watch)
+    table = training_table(source, choices, watch)
     if end in TABLE_WRITERS:
         frame = as_frame(table)
         _write(output, packing, lambda stream: TABLE_WRITERS[end](frame, stream))

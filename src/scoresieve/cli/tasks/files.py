@@ -7,7 +7,7 @@ import os
 from scoresieve._files import replaced
 from scoresieve.cli.errors import BadData
 
-__all__ = ["check_output", "replaced", "write_text"]
+__all__ = ["check_new_folder", "check_output", "replaced", "write_text"]
 
 
 def check_output(path: str | None) -> None:
@@ -21,6 +21,15 @@ def check_output(path: str | None) -> None:
         raise BadData(f"{path}: there is no folder {folder}; make it first.")
     if not os.access(folder, os.W_OK):
         raise BadData(f"{path}: the folder {folder} cannot be written to; choose another one.")
+
+
+def check_new_folder(path: str) -> None:
+    """Refuse a folder that is there already, or that could not be made."""
+    if os.path.lexists(path):
+        raise BadData(
+            f"{path}: it exists; give the name of a new folder, or remove that one first."
+        )
+    check_output(path.rstrip("/"))
 
 
 def write_text(path: str, text: str) -> None:

@@ -31,7 +31,7 @@ class BlockDesign(Design):
 
     def columns(self, idx: IntArray) -> Columns:
         """``X[:, idx]``, gathered block by block."""
-        found = self._X.take_columns(np.asarray(idx, dtype=np.int64))
+        found = self._X.working_columns(np.asarray(idx, dtype=np.int64))
         return held_columns(found, self._X.memory)
 
     def rows(self, idx: IntArray) -> Design:
@@ -49,6 +49,14 @@ class BlockDesign(Design):
         """A block of one column that is ``value`` in every row."""
         column = np.full((self.n_samples, 1), float(value))
         return held_columns(sp.csc_array(column) if self._X.is_sparse else column, self._X.memory)
+
+    def check_room(self, n_bytes: int, what: str) -> None:
+        """Refuse with a ``MemoryError`` what does not fit under ``max_memory``."""
+        self._X.memory.check_room(n_bytes, what, self._X.shape)
+
+    def has_room(self, n_bytes: int) -> bool:
+        """Whether that fits under ``max_memory`` beside what is in use."""
+        return self._X.memory.has_room(n_bytes, self._X.shape)
 
     def sum_of_squares(self) -> float:
         """``sum_ij x_ij^2``."""

@@ -25,6 +25,10 @@ from scoresieve.design.blocks.writer import BLOCK_BYTES, Progress, written_folde
 CHUNK, LONGEST_LINE = 2**24, 2**28
 
 
+class CountedFromZeroError(ValueError):
+    """A file has a column 0, but columns were said to be counted from 1."""
+
+
 def blocks_from_svmlight(
     path: str | os.PathLike,
     folder: str | os.PathLike,
@@ -108,10 +112,11 @@ def _naming(path: Any) -> Iterator[None]:
     except (ValueError, OverflowError, EOFError, zlib.error, OSError) as error:
         if isinstance(error, OSError) and error.errno is not None:
             raise  # of the disk, not of the content: gzip and bz2 have no number for theirs
-        advice = ""
+        message = f"cannot read {os.fspath(path)!r} as svmlight: {error}"
         if "Invalid index 0" in str(error):
-            advice = " Columns are counted from 0 here: pass zero_based=True."
-        raise ValueError(f"cannot read {os.fspath(path)!r} as svmlight: {error}{advice}") from error
+            advice = "Columns are counted from 0 here: pass zero_based=True."
+            raise CountedFromZeroError(f"{message} {advice}") from error
+        raise ValueError(message) from error
 
 
 def _checked_width(n_features: int | None, found: int, path: Any) -> int:

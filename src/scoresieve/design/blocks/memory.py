@@ -9,14 +9,16 @@ from typing import Any
 
 #: What every fit needs, about: vectors of n and of m numbers, and buffers whose size is fixed.
 N_ROW_VECTORS, N_COLUMN_VECTORS, BUFFERS = 12, 6, 2**25
+#: Labels, prices and values of flips that each further class has.
+ROW_VECTORS_OF_CLASS = 4
 #: Columns in memory count so often: they are copied when they are joined with others, and solvers
 #: keep some of them by rows, too.
 COPIES = 3
 #: Bytes of rows that are copied for many passes over them, where the user has set no limit, and the
 #: share of the limit that they may take else.
 SMALL_COPY, SHARE = 2**28, 0.25
-#: Vectors of m numbers that the pass over one block holds.
-VECTORS_PER_BLOCK = 4
+#: Vectors of m numbers that the pass over one block holds, and bytes of its rows in float64.
+VECTORS_PER_BLOCK, BUFFER_PER_BLOCK = 4, 2**24
 #: A stored entry of a sparse column, its number and its row; and one of a dense column.
 SPARSE_ENTRY, DENSE_ENTRY = 12, 8
 
@@ -58,14 +60,31 @@ class MemoryLimit:
         """Bytes of columns that are in use."""
         return sum(list(self._held.values()))
 
-    def check_shape(self, shape: tuple[int, int]) -> None:
-        """Refuse data whose vectors alone do not fit."""
+    def check_shape(self, shape: tuple[int, int], n_problems: int = 1) -> None:
+        """Refuse data whose vectors alone do not fit.
+
+        Parameters
+        ----------
+        n_problems : int
+            Classes that are fitted against the rest, each with vectors of its own.
+        """
+        classes = "" if n_problems == 1 else f" and {n_problems} classes"
+        n_vectors = N_ROW_VECTORS + ROW_VECTORS_OF_CLASS * (n_problems - 1)
         self._refuse(
-            _needed_by_every_fit(shape),
-            f"a fit on {shape[0]} rows and {shape[1]} columns needs {N_ROW_VECTORS} vectors of as "
-            f"many numbers as rows, {N_COLUMN_VECTORS} of as many as columns, and "
+            _needed_by_every_fit(shape, n_problems),
+            f"a fit on {shape[0]} rows and {shape[1]} columns{classes} needs {n_vectors} vectors "
+            f"of as many numbers as rows, {N_COLUMN_VECTORS} of as many as columns, and "
             f"{in_words(BUFFERS)} besides:",
             "Raise it.",
+        )
+
+    def check_room(self, n_bytes: float, what: str, shape: tuple[int, int]) -> None:
+        """Refuse what a solver holds besides if it does not fit beside the columns in use."""
+        self._refuse(
+            _needed_by_every_fit(shape) + COPIES * self.held + n_bytes,
+            f"{what} are needed in memory, {in_words(n_bytes)}, beside {in_words(self.held)} of "
+            "columns in use. With copies of these, and what every fit needs, that is",
+            "Raise it, or end the fit earlier with a larger tol.",
         )
 
     def check_columns(self, n_bytes: float, n_columns: int, shape: tuple[int, int]) -> None:
@@ -78,11 +97,16 @@ class MemoryLimit:
             "Raise it, or ask for fewer features.",
         )
 
+    def has_room(self, n_bytes: float, shape: tuple[int, int]) -> bool:
+        """Whether so much fits beside the columns in use."""
+        needed = _needed_by_every_fit(shape) + COPIES * self.held + n_bytes
+        return self.max_memory is None or needed <= self.max_memory
+
     def n_at_once(self, n_wanted: int, n_columns: int) -> int:
         """How many blocks may be multiplied at a time: as many as wanted, if their sums fit."""
         if self.max_memory is None:
             return n_wanted
-        each = 8 * VECTORS_PER_BLOCK * max(1, n_columns)
+        each = BUFFER_PER_BLOCK + 8 * VECTORS_PER_BLOCK * n_columns
         return max(1, min(n_wanted, int(SHARE * self.max_memory / each)))
 
     def may_copy(self, n_bytes: float) -> bool:
@@ -98,8 +122,9 @@ class MemoryLimit:
             )
 
 
-def _needed_by_every_fit(shape: tuple[int, int]) -> int:
-    return BUFFERS + 8 * (N_ROW_VECTORS * shape[0] + N_COLUMN_VECTORS * shape[1])
+def _needed_by_every_fit(shape: tuple[int, int], n_problems: int = 1) -> int:
+    n_vectors = N_ROW_VECTORS + ROW_VECTORS_OF_CLASS * (n_problems - 1)
+    return BUFFERS + 8 * (n_vectors * shape[0] + N_COLUMN_VECTORS * shape[1])
 
 
 def in_words(n_bytes: Any) -> str:

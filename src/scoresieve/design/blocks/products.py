@@ -95,6 +95,13 @@ def columns(block: Any, idx: IntArray, rows: IntArray | None, dtype: Any) -> Any
     return np.asarray(part, dtype=dtype)
 
 
+def by_columns(block: Any, idx: IntArray, rows: IntArray | None) -> sp.csc_array:
+    """``X_b[:, idx]`` of a sparse block, or those of some rows, in float64 and without zeros."""
+    part = columns(block, idx, rows, np.float64).tocsc()
+    part.eliminate_zeros()
+    return part
+
+
 def take(block: Any, rows: IntArray | None) -> Any:
     """``X_b[rows]``."""
     return block if rows is None else block[rows]
@@ -124,7 +131,8 @@ def _column_totals(
     totals, counts = np.zeros(n_columns), np.zeros(n_columns)
     if not np.isfinite(largest):
         totals += np.nan
-    at_once = max(BLOCK_NUMBERS, n_columns)
+    # Numbers, weights and places of each are in memory, in eight bytes.
+    at_once = max(BLOCK_NUMBERS // 4, n_columns)
     for start in range(0, data.size, at_once):
         part = slice(start, start + at_once)
         entries = data[part].astype(np.float64)

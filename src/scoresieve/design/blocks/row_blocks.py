@@ -11,6 +11,7 @@ import scipy.sparse as sp
 
 from scoresieve._arrays import FloatArray, IntArray
 from scoresieve.design.blocks import products
+from scoresieve.design.blocks.gathered import GatheredColumns
 from scoresieve.design.blocks.memory import DENSE_ENTRY, SPARSE_ENTRY, MemoryLimit, in_words
 from scoresieve.design.blocks.products import Statistics
 from scoresieve.design.blocks.store import BlockStore, Call
@@ -158,8 +159,7 @@ class RowBlocks:
     def take_columns(self, idx: IntArray, dtype: Any = np.float64) -> Any:
         """``X[:, idx]`` in memory: a CSR array, or an array in column order."""
         self._check_columns(idx)
-        calls = [Call(part.block, (idx, part.rows, dtype)) for part in self._parts if idx.size]
-        found = self._store.each(products.columns, calls)
+        found = self._store.each(products.columns, self._column_calls(idx, dtype))
         if not self.is_sparse:
             out = np.zeros((idx.size, self.shape[0]), dtype=dtype).T
             for part, piece in zip(self._parts, found, strict=False):
@@ -175,6 +175,25 @@ class RowBlocks:
         inverse = np.empty(self.shape[0], dtype=np.int64)
         inverse[np.concatenate(places)] = np.arange(self.shape[0])
         return stacked[inverse]
+
+    def working_columns(self, idx: IntArray) -> Any:
+        """``X[:, idx]`` in float64 by columns, without zeros: an array, or a CSC array.
+
+        The blocks' entries are counted before, so that each is put where it stays: the memory is
+        that of one copy, and of the blocks that are worked on at a time.
+        """
+        if not self.is_sparse:
+            return self.take_columns(idx)
+        self._check_columns(idx)
+        out = GatheredColumns(self.statistics.counts[idx], self.shape[0])
+        found = self._store.each(products.by_columns, self._column_calls(idx))
+        for part, piece in zip(self._parts, found, strict=False):
+            out.add(piece, part.places)
+        return out.matrix(is_in_order=self.is_in_order)
+
+    def _column_calls(self, idx: IntArray, *further: Any) -> list[Call]:
+        """For every block, if there are columns."""
+        return [Call(part.block, (idx, part.rows, *further)) for part in self._parts if idx.size]
 
     def _check_columns(self, idx: IntArray) -> None:
         if self.memory.max_memory is None or not idx.size:

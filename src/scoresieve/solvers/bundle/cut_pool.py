@@ -80,9 +80,10 @@ class CutPool:
         key = packed.tobytes()
         if key in self._seen:
             return False
+        n_cuts = len(self)
+        self._problem.design.check_room((n_cuts + 1) * packed.nbytes, f"{n_cuts + 1} cuts")
         self._seen.add(key)
         self._packed.append(packed)
-        n_cuts = len(self)
         if n_cuts == self._rows.shape[0]:
             self._rows = np.vstack([self._rows, np.empty_like(self._rows)])
         self._rows[n_cuts] = self.working.block.correlate(cut.delta)

@@ -38,7 +38,7 @@ from scoresieve.solvers.prices import squared_hinge_of, with_lower_price, with_o
 from scoresieve.solvers.problem import Problem
 from scoresieve.solvers.result import SolveResult
 from scoresieve.solvers.solve import finish, run_at_own_price
-from scoresieve.solvers.splicing.fetched import FetchedColumns
+from scoresieve.solvers.splicing.fetched import DesignBesideFetched, FetchedColumns
 from scoresieve.solvers.splicing.refits import Refit, Refitter
 from scoresieve.solvers.splicing.splice import (
     LEAST_GAIN,
@@ -112,6 +112,8 @@ def solve_hard_budget(
     """
     limits = replace(limits, deadline=limits.deadline or Deadline(limits.max_time))
     starts, fetched = list(starts), fetched or FetchedColumns(problem.design)
+    # The relaxed problem starts from columns that refits have fetched.
+    problem = replace(problem, design=DesignBesideFetched(problem.design, fetched))
     with one_blas_thread():
         priced = with_own_price(problem, limits, fetched)
         priced, best = choose_at_own_price(priced, limits, starts, fetched)

@@ -31,6 +31,8 @@ logger = logging.getLogger(__name__)
 FEW_PRODUCTS, MANY_PRODUCTS = 2e8, 1e10
 #: Numbers of a dense block up to which it may be made (32 MB), and columns made dense at a time.
 DENSE_NUMBERS, COLUMNS_AT_ONCE = 2**22, 64
+#: Such blocks that the interior-point method holds at once: X, its rows, and both with factors.
+DENSE_COPIES = 4
 #: Most Newton steps of one call, and steps without progress after which rounding ends them.
 MAX_STEPS, STALL_STEPS = 150, 5
 #: A step that lowers the objective by less than this share is no progress.
@@ -96,6 +98,9 @@ class RestrictedSolver:
         n_rows, n_columns = int(np.count_nonzero(self._risk.row_weights)), point.w.size
         n_products = n_rows * n_columns * min(n_rows, n_columns)
         can_be_dense = n_rows * n_columns <= DENSE_NUMBERS and 0 < n_products <= MANY_PRODUCTS
+        # A fit on row blocks may have less memory than that.
+        n_bytes = 8 * DENSE_COPIES * n_rows * n_columns
+        can_be_dense = can_be_dense and self._working.problem.design.has_room(n_bytes)
         if can_be_dense and (n_products <= FEW_PRODUCTS or self._newton_is_slow):
             best = self._interior_steps(best, tol, is_late)
         if not best.solved:

@@ -47,4 +47,4 @@ def merge_equal_rows(block: Columns, risk: LossRisk) -> Merged:
             totals.append(float(np.sum(weights[members])))
     kept = np.append(rows, firsts).astype(np.int64)
     merged = LossRisk(risk.loss, risk.y[kept], np.append(weights[rows], totals))
-    return Merged(block.dense_rows(kept), merged, places)
+    return Merged(block.only_rows(kept), merged, places)
