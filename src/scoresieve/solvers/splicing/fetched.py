@@ -6,7 +6,7 @@ from functools import cached_property
 
 import numpy as np
 
-from scoresieve._arrays import FloatArray, IntArray
+from scoresieve._arrays import BoolArray, FloatArray, IntArray
 from scoresieve.design import Columns, Design
 
 #: Numbers that may be kept (256 MB), those that X does not store counted in.
@@ -24,16 +24,18 @@ class FetchedColumns:
 
     def __init__(self, design: Design) -> None:
         self._design = design
-        self._columns: IntArray = np.zeros(0, dtype=np.int64)
-        self._block: Columns = design.columns(self._columns)
+        self._keep(np.zeros(0, dtype=np.int64), design.columns(np.zeros(0, dtype=np.int64)))
 
     def block(self, columns: IntArray, beside: IntArray | None = None) -> Columns:
         """``X_S`` of the columns; if some are not here, those ``beside`` them are fetched, too."""
-        missing = np.setdiff1d(columns, self._columns)
-        if missing.size:
-            wanted = missing if beside is None else np.union1d(missing, beside)
-            self._fetch(np.setdiff1d(wanted, self._columns), columns)
-        return self._block.take(self._places(columns))
+        is_here, places = self._places(columns)
+        if not np.all(is_here):
+            wanted = columns[~is_here]
+            if beside is not None:
+                wanted = np.union1d(wanted, beside[~self._places(beside)[0]])
+            self._fetch(wanted, columns)
+            _, places = self._places(columns)
+        return self._block.take(places)
 
     @cached_property
     def column_norms(self) -> FloatArray:
@@ -42,24 +44,32 @@ class FetchedColumns:
 
     def has(self, columns: IntArray) -> bool:
         """Whether all of them are here."""
-        return bool(np.all(np.isin(columns, self._columns)))
+        return bool(np.all(self._places(columns)[0]))
 
     def _fetch(self, new: IntArray, needed: IntArray) -> None:
         """Add new columns; where that would be too many, nothing but the needed ones is kept."""
-        most = max(FEW_COLUMNS, MOST_NUMBERS // self._design.n_samples)
-        if self._columns.size == 0 and new.size <= most:
-            self._columns, self._block = new, self._design.columns(new)
+        most, here = max(FEW_COLUMNS, MOST_NUMBERS // self._design.n_samples), self._columns
+        if here.size and here.size + new.size <= most:
+            self._keep(np.concatenate([here, new]), self._block.append(self._design.columns(new)))
             return
-        if self._columns.size + new.size > most:
-            self._columns = needed if needed.size + new.size > most else np.union1d(needed, new)
-            self._block = self._design.columns(self._columns)
-            return
-        self._columns = np.concatenate([self._columns, new])
-        self._block = self._block.append(self._design.columns(new))
+        if new.size <= most and here.size == 0:
+            kept = new
+        else:
+            kept = needed if needed.size + new.size > most else np.union1d(needed, new)
+        self._keep(kept, self._design.columns(kept))
 
-    def _places(self, columns: IntArray) -> IntArray:
-        order = np.argsort(self._columns, kind="stable")
-        return order[np.searchsorted(self._columns, columns, sorter=order)]
+    def _keep(self, columns: IntArray, block: Columns) -> None:
+        """These columns, in the order of the block, and how to find them."""
+        self._columns, self._block = columns, block
+        self._order = np.argsort(columns, kind="stable")
+        self._sorted = columns[self._order]
+
+    def _places(self, columns: IntArray) -> tuple[BoolArray, IntArray]:
+        """Whether each column is here, and where."""
+        if not self._sorted.size:
+            return np.zeros(columns.size, dtype=bool), columns
+        at = np.minimum(np.searchsorted(self._sorted, columns), self._sorted.size - 1)
+        return self._sorted[at] == columns, self._order[at]
 
 
 class DesignBesideFetched(Design):
