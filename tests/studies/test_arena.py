@@ -197,9 +197,9 @@ def test_the_threshold_is_that_of_cross_fitted_scores(words):
 
 
 def test_generated_labels_come_from_the_true_columns(monkeypatch):
-    monkeypatch.setattr(known_support, "N_FEATURES", 100)
+    monkeypatch.setattr(known_support, "N_FEATURES", 200)
     split = known_support.make_split()
-    assert split.X.shape == split.X_test.shape == (2000, 100)
+    assert split.X.shape == split.X_test.shape == (2000, 200)
     np.testing.assert_allclose((split.y > 0).mean(axis=0), 0.05, atol=0.01)
     for level in range(2):
         columns = known_support.true_columns(level)
