@@ -237,7 +237,8 @@ def report(entries: list[dict[str, Any]]) -> dict[str, Any]:
         passed = memory < MOST_MEMORY and times <= MOST_TIMES
         print_note(
             f"{method}, {entry['n_nonzeros']:.2g} non-zeros: {memory:.2f} GiB (below "
-            f"{MOST_MEMORY:g}), {times:.2f} times its passes (at most {MOST_TIMES:g}): {pass_or_fail(passed)}."
+            f"{MOST_MEMORY:g}), {times:.2f} times its passes (at most {MOST_TIMES:g}): "
+            f"{pass_or_fail(passed)}."
         )
     if len(ours) < 2:
         return {}
