@@ -105,19 +105,34 @@ def columns(request):
     return request.param
 
 
-@pytest.fixture(scope="session")
-def cluster():
-    """Two worker processes, for all tests that need a cluster."""
+def local_cluster(n_workers):
+    """A cluster of worker processes on this machine."""
     distributed = pytest.importorskip("distributed")
-    with distributed.LocalCluster(
-        n_workers=2,
+    return distributed.LocalCluster(
+        n_workers=n_workers,
         threads_per_worker=1,
         processes=True,
         dashboard_address=":0",  # any free port: two test processes have a cluster each
         memory_limit=0,
         silence_logs="CRITICAL",
-    ) as cluster:
+    )
+
+
+@pytest.fixture(scope="session")
+def cluster():
+    """Two worker processes, for all tests that need a cluster."""
+    with local_cluster(2) as cluster:
         yield cluster
+
+
+@pytest.fixture(scope="session")
+def single_worker():
+    """A client of a cluster with one worker process, which is not the one of this process."""
+    from distributed import Client
+
+    with local_cluster(1) as cluster, Client(cluster, set_as_default=False, timeout=60) as client:
+        client.wait_for_workers(1, timeout=60)
+        yield client
 
 
 @pytest.fixture

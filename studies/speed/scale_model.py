@@ -1,9 +1,14 @@
 """The time of a round on w workers, on paper: from measured bandwidths to 10^11 non-zeros.
 
-    round = X^T v on the workers + v out + X^T v back + tasks of the scheduler + the oracle
+    round = X^T v on the workers + sums of its parts + sums that move between workers + v out
+            + X^T v back + tasks of the scheduler + the oracle
 
 Bandwidths are measured on this machine; the model is then compared with rounds on local clusters of
 1, 2 and 4 workers, and written out for clusters that are not here.
+
+Products and sums are timed inside a worker: dask starts its workers with a C library that gives
+memory back at once, so that each large result is paid for again, and a product takes up to twice as
+long there as in another process.
 """
 
 from __future__ import annotations
@@ -18,7 +23,7 @@ from typing import Any
 import numpy as np
 from joblib import cpu_count
 
-from scoresieve.design import RowBlocks, as_design, open_blocks
+from scoresieve.design import as_design, open_blocks
 from scoresieve.measures import get_measure
 from studies.common.options import finish, make_parser, start
 from studies.common.progress import log
@@ -46,7 +51,9 @@ class Bandwidths:
     Attributes
     ----------
     entries : float
-        Non-zeros of ``X^T v`` on one core.
+        Non-zeros of ``X^T v`` in one worker.
+    added : float
+        Numbers of two vectors that a worker adds.
     network : float
         Bytes between the driver and a worker.
     tasks : float
@@ -58,6 +65,7 @@ class Bandwidths:
     """
 
     entries: float
+    added: float
     network: float
     tasks: float
     rows: float
@@ -84,19 +92,24 @@ class ProblemSize:
 def round_parts(size: ProblemSize, speed: Bandwidths, n_workers: int) -> dict[str, float]:
     """Seconds of each part of a round.
 
-    Blocks are worked on in waves: with fewer blocks than workers some have nothing to do. The tree
-    of sums moves a vector of m numbers on each of its levels above one worker, and one to the
-    driver; v leaves the driver once.
+    Blocks are worked on in waves: with fewer blocks than workers some have nothing to do. Their
+    vectors of m numbers are added in pairs. Neighbours are on different workers, but for one in w,
+    and one of the two moves then, packed and unpacked, with a message of its own. One vector goes
+    to the driver, and v leaves the driver once.
     """
     busy = min(n_workers, size.n_blocks)
     busy = busy if speed.cores is None else min(busy, speed.cores)
     waves = -(-size.n_blocks // busy)
-    levels = int(np.ceil(np.log2(n_workers))) + 1
+    n_sums = size.n_blocks - 1
+    n_moves = n_sums * (1.0 - 1.0 / n_workers)
+    vector = NUMBER_BYTES * size.n_columns
     return {
         "compute": waves * (size.n_nonzeros / size.n_blocks) / speed.entries,
+        "adding": -(-n_sums // busy) * size.n_columns / speed.added,
+        "moving": n_moves / busy * vector / speed.network,
         "v out": NUMBER_BYTES * size.n_rows / speed.network,
-        "sums back": NUMBER_BYTES * size.n_columns * levels / speed.network,
-        "tasks": 2 * size.n_blocks / speed.tasks,
+        "sums back": vector / speed.network,
+        "tasks": (size.n_blocks + n_sums + n_moves) / speed.tasks,
         "oracle": ORACLES_A_ROUND * size.n_rows / speed.rows,
     }
 
@@ -125,25 +138,40 @@ def local_client(n_workers: int) -> Iterator[Any]:
         yield client
 
 
-def measure(train: RowBlocks, n_repeats: int) -> Bandwidths:
-    """The bandwidths of this machine."""
-    _, rows = next(iter(train.pieces()))
-    block, rng = as_design(rows), np.random.default_rng(0)
-    v, scores = rng.standard_normal(rows.shape[0]), rng.standard_normal(ORACLE_ROWS)
+def measure(folder: Path, n_repeats: int) -> Bandwidths:
+    """The bandwidths of this machine, with the row blocks of a folder."""
+    _, rows = next(iter(open_blocks(folder, n_jobs=1).pieces()))
+    rng = np.random.default_rng(0)
+    scores = rng.standard_normal(ORACLE_ROWS)
     y, measure_of = np.where(rng.random(ORACLE_ROWS) < 0.02, 1.0, -1.0), get_measure("f1")
-    per_block = median_time(lambda: block.correlate(v), n_repeats)
     per_oracle = median_time(lambda: measure_of.most_violated(y, scores), n_repeats)
     with local_client(1) as client:
         sent = np.ones(2**20)
         per_send = median_time(lambda: client.submit(echo, sent, pure=False).result(), n_repeats)
         per_thousand = median_time(lambda: run_tasks(client, 1000), n_repeats)
+        per_block = client.submit(product_seconds, str(folder), n_repeats, pure=False).result()
+        per_sum = client.submit(adding_seconds, rows.shape[1], n_repeats, pure=False).result()
     return Bandwidths(
         entries=rows.nnz / per_block,
+        added=rows.shape[1] / per_sum,
         network=2 * sent.nbytes / max(1e-9, per_send - per_thousand / 1000),
         tasks=1000 / per_thousand,
         rows=ORACLE_ROWS / per_oracle,
         cores=cpu_count(),
     )
+
+
+def product_seconds(folder: str, n_repeats: int) -> float:
+    """Seconds of ``X^T v`` of the first block in a folder, where this is called."""
+    _, rows = next(iter(open_blocks(folder, n_jobs=1).pieces()))
+    block, v = as_design(rows), np.ones(rows.shape[0])
+    return median_time(lambda: block.correlate(v), n_repeats)
+
+
+def adding_seconds(n_numbers: int, n_repeats: int) -> float:
+    """Seconds of the sum of two vectors, where this is called."""
+    first, second = np.ones(n_numbers), np.ones(n_numbers)
+    return median_time(lambda: first + second, n_repeats)
 
 
 def echo(numbers: np.ndarray) -> np.ndarray:
@@ -205,12 +233,12 @@ def main(options: list[str] | None = None) -> None:
     with tempfile.TemporaryDirectory() as temporary:
         folder = (args.folder or Path(temporary)) / str(n_nonzeros)
         folder.mkdir(parents=True, exist_ok=True)
-        train, _ = make_text(TextSize(n_nonzeros), folder)
-        speed = measure(train, args.repeats)
+        make_text(TextSize(n_nonzeros), folder)
+        speed = measure(folder / "train", args.repeats)
         entries = validated(folder / "train", speed, args.repeats)
     print_table(
-        ["non-zeros / s", "bytes / s", "tasks / s", "rows of the oracle / s", "cores"],
-        [[f"{value:.2e}" for value in list(asdict(speed).values())[:4]] + [speed.cores]],
+        ["non-zeros / s", "added / s", "bytes / s", "tasks / s", "rows of the oracle / s", "cores"],
+        [[f"{value:.2e}" for value in list(asdict(speed).values())[:5]] + [speed.cores]],
         n_left=0,
     )
     print_table(

@@ -87,16 +87,12 @@ def in_form(form, X, folder, tmp_path, request):
         return open_blocks(folder, n_jobs=int(form[-1]))
     if form == "dense-blocks":
         return write_blocks(X.toarray(), tmp_path / "dense", block_bytes=20_000)
-    client = request.getfixturevalue("client")
+    client = request.getfixturevalue("single_worker" if form == "dask-1" else "client")
     if form == "dask-array":
         import dask.array
 
         return dask.array.from_array(X.toarray(), chunks=((200, 60), (N_COLUMNS,)))
-    if form == "dask-2":
-        return dask_blocks(delayed_rows(X))
-    one = next(iter(client.scheduler_info()["workers"]))
-    blocks = client.compute(delayed_rows(X), workers=[one], allow_other_workers=False)
-    return dask_blocks(blocks)
+    return dask_blocks(delayed_rows(X), client=client)
 
 
 def as_given(form, y):
@@ -109,9 +105,7 @@ def as_given(form, y):
 
 
 def expected(name, form):
-    """Whether the pair is worth its time: a cluster sees every kind of fit once."""
-    if form == "dask-1":
-        return name in ("f1", "loss")
+    """Whether the pair is worth its time: dense chunks see a measure and a loss."""
     if form == "dask-array":
         return name in ("roc_auc", "regression")
     return True
@@ -257,6 +251,34 @@ def test_feature_names_are_those_of_the_folder(data, tmp_path):
     other = write_blocks(X, tmp_path / "other", feature_names=names[::-1])
     with pytest.raises(ValueError, match=r"column 0 of X is 'word39', but .* 'word0' there"):
         model.predict(other)
+
+
+@pytest.mark.parametrize(
+    ("model", "has_scores"),
+    [
+        (BudgetClassifier(budget=4), False),
+        (BudgetRegressor(budget=4), False),
+        (MeasureSVC("f1", budget=4), True),
+    ],
+    ids=["loss", "regression", "f1"],
+)
+def test_losses_ask_for_no_scores(model, has_scores, data, client, monkeypatch):
+    """What comes to the driver beside sparse columns: vectors of m numbers, and sums."""
+    found, gather = [], type(client).gather
+
+    def counted(client, futures, **options):
+        results = gather(client, futures, **options)
+        several = results if isinstance(results, list) else [results]
+        found.extend(np.size(each) for each in several if not sp.issparse(each))
+        return results
+
+    monkeypatch.setattr(type(client), "gather", counted)
+    blocks = dask_blocks(delayed_rows(data[0]))
+    model = clone(model).fit(blocks, data[1])
+    assert N_COLUMNS in found
+    assert bool({7, 143, 109} & set(found)) == has_scores  # rows of the blocks
+    if not has_scores:
+        assert model.training_score_ == pytest.approx(model.score(data[0], data[1]), rel=1e-12)
 
 
 @pytest.mark.slow

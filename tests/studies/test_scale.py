@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -42,7 +44,8 @@ def test_passes_are_counted(parts):
         design.correlate(np.ones(2000))
         design.correlate(np.ones(2000))
         design.columns(np.array([3, 5]))
-    assert counts.n_passes == {"correlate": 2, "columns": 1}
+    # Entries are counted once before columns are gathered.
+    assert counts.n_passes == {"correlate": 2, "statistics": 1, "by_columns": 1}
     assert counts.seconds > 0.0
 
 
@@ -71,15 +74,17 @@ def test_lines_go_on():
 
 
 NAMES = ("fit_seconds", "pass_seconds", "anonymous_bytes")
-SPEED = Bandwidths(entries=1e8, network=1e9, tasks=1e3, rows=1e7)
+SPEED = Bandwidths(entries=1e8, added=1e8, network=1e9, tasks=1e3, rows=1e7)
 
 
 def test_the_model_by_hand():
     parts = round_parts(ProblemSize(1e6, 1e5, 1e8, 10), SPEED, 4)
     assert parts["compute"] == pytest.approx(3 * 1e7 / 1e8)  # ten blocks in three waves
     assert parts["v out"] == pytest.approx(8e6 / 1e9)
-    assert parts["sums back"] == pytest.approx(3 * 8e5 / 1e9)
-    assert parts["tasks"] == pytest.approx(0.02)
+    assert parts["adding"] == pytest.approx(3 * 1e5 / 1e8)  # nine sums of pairs, four at a time
+    assert parts["moving"] == pytest.approx(9 * 0.75 / 4 * 8e5 / 1e9)
+    assert parts["sums back"] == pytest.approx(8e5 / 1e9)
+    assert parts["tasks"] == pytest.approx((10 + 9 + 6.75) / 1e3)
     assert parts["oracle"] == pytest.approx(0.4)
     assert pass_seconds(parts) == pytest.approx(sum(parts.values()) - 0.4)
 
@@ -89,5 +94,6 @@ def test_more_workers_than_blocks_or_cores_do_not_help():
     assert size.n_blocks == 24
     times = [round_parts(size, SPEED, w)["compute"] for w in (1, 2, 24, 256)]
     assert times == pytest.approx([2.0, 1.0, 2.0 / 24, 2.0 / 24])
-    shared = Bandwidths(1e8, 1e9, 1e3, 1e7, cores=2)
+    assert round_parts(size, SPEED, 1)["moving"] == 0.0
+    shared = replace(SPEED, cores=2)
     assert round_parts(size, shared, 4)["compute"] == round_parts(size, shared, 2)["compute"]

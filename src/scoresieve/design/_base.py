@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 
 from scoresieve._arrays import FloatArray, IntArray
 
@@ -86,6 +87,26 @@ class Design(ABC):
     @abstractmethod
     def scores(self, w: FloatArray, idx: IntArray) -> FloatArray:
         """``X[:, idx] w``, of shape (n_samples,), for w of shape (len(idx),)."""
+
+    def total(
+        self,
+        function: Callable[..., float],
+        w: FloatArray,
+        idx: IntArray,
+        bias: float,
+        *per_row: FloatArray,
+    ) -> float:
+        """``sum_i f(<w, x_i> + bias, t_i, ...)``, where scores need not come together.
+
+        Parameters
+        ----------
+        function : callable
+            Of a module, since it may travel: the sum over the rows whose scores and further numbers
+            it is given.
+        *per_row : ndarray of shape (n_samples,)
+            The further numbers.
+        """
+        return float(function(self.scores(w, idx) + bias, *per_row))
 
     @abstractmethod
     def filled(self, value: float) -> Columns:

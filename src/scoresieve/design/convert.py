@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numbers
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -102,6 +103,19 @@ class ConstantDesign(Design):
         rest = np.concatenate([before, after])
         inner = self._design.scores(np.delete(w, before.size), rest)
         return inner + self._constant * w[before.size]
+
+    def total(
+        self,
+        function: Callable[..., float],
+        w: FloatArray,
+        idx: IntArray,
+        bias: float,
+        *per_row: FloatArray,
+    ) -> float:
+        """``sum_i f(<w, x_i> + bias, t_i, ...)``."""
+        if self._around_constant(idx)[1] is None:
+            return self._design.total(function, w, idx, bias, *per_row)
+        return super().total(function, w, idx, bias, *per_row)
 
     def filled(self, value: float) -> Columns:
         """A block of one column that is ``value`` in every row."""

@@ -16,7 +16,7 @@ from sklearn.utils.parallel import Parallel, delayed
 from scoresieve._arrays import FloatArray
 from scoresieve._checks import check_count, check_positive
 from scoresieve.estimators.data import read_X_y
-from scoresieve.estimators.decision import training_score
+from scoresieve.estimators.decision import training_score, training_score_of_loss
 from scoresieve.estimators.linear_model import LinearModelMixin
 from scoresieve.estimators.messages import warn_about, warn_of_scales
 from scoresieve.estimators.persistence.fields import fields_of
@@ -326,9 +326,14 @@ class BudgetClassifierMixin(LinearModelMixin, CallbackMixin):
         self.history_ = [result.history for result in results]
         intercepts, training = [], []
         for problem, result in zip(problems, results, strict=True):
+            risk = problem.risk
+            if not isinstance(risk, MeasureRisk):
+                intercepts.append(result.intercept)
+                training.append(training_score_of_loss(problem, result))
+                continue
             scores = problem.design.scores(result.w[result.support], result.support)
-            intercepts.append(_shifted(problem, result, scores))
-            training.append(training_score(problem.risk, scores + intercepts[-1]))
+            intercepts.append(_shifted(problem, risk, result, scores))
+            training.append(training_score(risk, scores + intercepts[-1]))
         self.intercept_ = targets.sign * np.array(intercepts)
         self.training_score_ = np.array(training)
         self.__dict__.update(self._derived())
@@ -373,10 +378,7 @@ def check_multi_class_support(name: Any) -> None:
         )
 
 
-def _shifted(problem: Problem, result: SolveResult, scores: FloatArray) -> float:
+def _shifted(problem: Problem, risk: MeasureRisk, result: SolveResult, scores: FloatArray) -> float:
     """The intercept, or minus the threshold that the measure asks for on the training rows."""
-    risk = problem.risk
-    if not isinstance(risk, MeasureRisk):
-        return result.intercept
     is_free = risk.is_tight and problem.constant > 0
     return -risk.threshold(scores, -result.intercept, is_free=is_free)

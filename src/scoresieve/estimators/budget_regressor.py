@@ -19,7 +19,7 @@ from scoresieve.estimators.budget_model import (
     warm_start,
 )
 from scoresieve.estimators.data import read_X, read_X_y
-from scoresieve.estimators.decision import linear_scores, training_score
+from scoresieve.estimators.decision import linear_scores, training_score_of_loss
 from scoresieve.estimators.messages import warn_about, warn_of_scales
 from scoresieve.estimators.persistence.fields import FIELDS_OF_ONE_PROBLEM
 from scoresieve.estimators.persistence.saving import PersistenceMixin
@@ -181,8 +181,7 @@ class BudgetRegressor(
         self.primal_, self.dual_ = result.primal, result.dual
         self.gap_, self.l0_gap_ = result.gap, result.l0_gap
         self.refit_gap_ = result.refit_gap
-        scores = problem.design.scores(result.w[result.support], result.support)
-        self.training_score_ = training_score(problem.risk, scores + result.intercept)
+        self.training_score_ = training_score_of_loss(problem, result)
         self.n_iter_, self.status_, self.history_ = result.n_iter, result.status, result.history
         self.__dict__.update(self._derived())
 

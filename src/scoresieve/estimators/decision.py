@@ -6,14 +6,15 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.metrics import accuracy_score, r2_score
 from sklearn.utils.extmath import safe_sparse_dot
 
 from scoresieve._arrays import FloatArray
 from scoresieve.design import RowBlocks
 from scoresieve.estimators.targets import Targets
 from scoresieve.measures import Accuracy, Measure
-from scoresieve.risks import Risk
+from scoresieve.risks import LossRisk, MeasureRisk
+from scoresieve.solvers.problem import Problem
+from scoresieve.solvers.result import SolveResult
 from scoresieve.solvers.row_weights import apply_weights
 
 
@@ -34,22 +35,35 @@ def _block_scores(X: RowBlocks, coef: Any) -> FloatArray:
     return scores
 
 
-def training_score(risk: Risk, scores: FloatArray) -> float:
-    """The measure of the rows that a risk is bound to; of a loss the accuracy, or R^2.
+def training_score(risk: MeasureRisk, scores: FloatArray) -> float:
+    """The measure of the rows that a risk is bound to, of which scores above 0 are alarms."""
+    measure = risk.kind if risk.weights is None else risk.kind.weighted(risk.weights)
+    return float(measure.score(risk.y, scores))
 
-    Parameters
-    ----------
-    scores : ndarray of shape (n_samples,)
-        Those above 0 are alarms; predictions for a regression.
-    """
-    y, weights = risk.y, risk.weights
-    if isinstance(risk.kind, Measure):
-        return float(
-            (risk.kind if weights is None else risk.kind.weighted(weights)).score(y, scores)
-        )
-    if risk.kind.task == "regression":
-        return float(r2_score(y, scores, sample_weight=weights))
-    return float(accuracy_score(y > 0, scores > 0, sample_weight=weights))
+
+def training_score_of_loss(problem: Problem, result: SolveResult) -> float:
+    """The accuracy of the training rows, or R^2 for a regression; no score leaves its block."""
+    risk = problem.risk
+    assert isinstance(risk, LossRisk)
+    y, weights = risk.y, risk.row_weights
+    model = result.w[result.support], result.support, result.intercept
+    if risk.loss.task == "classification":
+        return problem.design.total(weight_of_right, *model, y, weights) / float(weights.sum())
+    errors = problem.design.total(squared_errors, *model, y, weights)
+    spread = float(squared_errors(np.average(y, weights=weights), y, weights))
+    if spread == 0.0:  # as sklearn.metrics.r2_score has it
+        return float(errors == 0.0)
+    return 1.0 - errors / spread
+
+
+def weight_of_right(scores: FloatArray, y: FloatArray, weights: FloatArray) -> float:
+    """``sum_i c_i [sign(s_i) = y_i]``."""
+    return float(np.sum(weights[(scores > 0) == (y > 0)]))
+
+
+def squared_errors(scores: Any, y: FloatArray, weights: FloatArray) -> float:
+    """``sum_i c_i (s_i - y_i)^2``."""
+    return float(weights @ np.square(scores - y))
 
 
 def measure_score(

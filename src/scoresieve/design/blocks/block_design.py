@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import scipy.sparse as sp
 
@@ -44,6 +46,18 @@ class BlockDesign(Design):
         """``X[:, idx] w``."""
         w = np.asarray(w, dtype=np.float64)
         return self._X.scores(w[np.newaxis], np.asarray(idx, dtype=np.int64))[:, 0]
+
+    def total(
+        self,
+        function: Callable[..., float],
+        w: FloatArray,
+        idx: IntArray,
+        bias: float,
+        *per_row: FloatArray,
+    ) -> float:
+        """``sum_i f(<w, x_i> + bias, t_i, ...)``: a number a block comes back, and no scores."""
+        w, idx = np.asarray(w, dtype=np.float64), np.asarray(idx, dtype=np.int64)
+        return self._X.total(function, w, idx, bias, *per_row)
 
     def filled(self, value: float) -> Columns:
         """A block of one column that is ``value`` in every row."""

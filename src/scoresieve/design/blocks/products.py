@@ -5,6 +5,7 @@ A block is a CSR array or a dense array that nobody changes; its arrays may be m
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -74,7 +75,7 @@ def correlate(block: Any, v: FloatArray) -> FloatArray:
     return design_of(block).correlate(v)
 
 
-def add(first: FloatArray, second: FloatArray) -> FloatArray:
+def add(first: Any, second: Any) -> Any:
     """``first + second``; neither is changed, since a worker may need them again."""
     return first + second
 
@@ -83,6 +84,20 @@ def scores(block: Any, W: FloatArray, idx: IntArray) -> FloatArray:
     """``X_b[:, idx] W^T``, of shape (n_rows, n_models), for W of shape (n_models, len(idx))."""
     design = design_of(block)
     return np.column_stack([design.scores(w, idx) for w in W])
+
+
+def total(
+    block: Any,
+    rows: IntArray | None,
+    function: Callable[..., float],
+    w: FloatArray,
+    idx: IntArray,
+    bias: float,
+    *per_row: FloatArray,
+) -> float:
+    """``sum_i f(<w, x_i> + bias, t_i, ...)`` over the block, or over some rows of it."""
+    scores = design_of(block).scores(w, idx)
+    return float(function((scores if rows is None else scores[rows]) + bias, *per_row))
 
 
 def columns(block: Any, idx: IntArray, rows: IntArray | None, dtype: Any) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cached_property
 from typing import Any
 
@@ -155,6 +155,24 @@ class RowBlocks:
         for part, found in zip(self._parts, self._store.each(products.scores, calls), strict=True):
             out[part.places] = found if part.rows is None else found[part.rows]
         return out
+
+    def total(
+        self,
+        function: Callable[..., float],
+        w: FloatArray,
+        idx: IntArray,
+        bias: float,
+        *per_row: FloatArray,
+    ) -> float:
+        """``sum_i f(<w, x_i> + bias, t_i, ...)``, by the sums of the blocks."""
+        calls = [
+            Call(
+                part.block,
+                (part.rows, function, w, idx, bias, *(each[part.places] for each in per_row)),
+            )
+            for part in self._parts
+        ]
+        return float(self._store.summed(products.total, calls, products.add) or 0.0)
 
     def take_columns(self, idx: IntArray, dtype: Any = np.float64) -> Any:
         """``X[:, idx]`` in memory: a CSR array, or an array in column order."""
