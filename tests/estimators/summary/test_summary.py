@@ -232,9 +232,33 @@ def test_bags_have_instances(bags):
 @pytest.mark.parametrize("model", [baselines.L1SVM(n_features_to_select=2), baselines.SVMPerf()])
 def test_rivals(model, rows, labels):
     model.fit(rows[0], labels)
-    text = str(model.summary())
+    text, found = str(model.summary()), sentences(model.summary().parts[0])
     assert text.startswith(type(model).__name__)
-    assert "certificate" in text
+    assert found["fitted_on"].startswith("150 rows, 45 of them")
+    name = "f1" if isinstance(model, baselines.SVMPerf) else "accuracy"
+    assert found["score"].startswith(f"{name} {model.score(rows[0], labels):.3f} on the rows that")
+    assert found["threshold"] == "scores above 0 are alarms; the intercept is as trained"
+    assert {"C", "certificate"} <= {*found}
+    assert ("not_said" in found) == hasattr(model, "gap_")
+
+
+def test_the_threshold_of_a_rival_for_the_k_highest_scores_is_told(rows, labels):
+    model = baselines.SVMPerf("prec@20", pos_label="rare").fit(rows[0], labels)
+    found = sentences(model.summary().parts[0])
+    assert "have as many training rows above 0 as the measure looks at" in found["threshold"]
+    assert np.count_nonzero(model.decision_function(rows[0]) > 0) == 20
+    score = model.measure_.score(
+        np.where(labels == "rare", 1, -1), model.decision_function(rows[0])
+    )
+    assert found["score"].startswith(f"prec@20 {score:.3f} on the rows")
+
+
+def test_rivals_of_bags_speak_of_bags(bags):
+    for model in (baselines.MILES(sigma=1.0), baselines.MeanInstanceSVM(C=2.0)):
+        found = sentences(model.fit(*bags).summary().parts[0])
+        assert found["fitted_on"].startswith("45 bags, 15 of them")
+        assert found["score"].startswith(f"accuracy {model.score(*bags):.3f} on the bags")
+    assert found["C"] == "C = 2, as given"
 
 
 def test_a_path_has_a_part_for_each_budget(rows):

@@ -7,7 +7,6 @@ from typing import Any
 from scipy.special import expit
 
 from scoresieve.estimators.summary.parts import Fact
-from scoresieve.losses import Loss
 from scoresieve.measures import HighestScores, Measure
 
 
@@ -75,18 +74,22 @@ def size_of(point: dict[str, Any]) -> int:
     return int(next(point[name] for name in point if name.startswith("n_")))
 
 
-def probability_fact(odds: float) -> Fact:
-    """The threshold of calibrated scores."""
+def probability_fact(odds: float, rows: str) -> Fact:
+    """The threshold of calibrated scores, and the rows or bags that it is from."""
     probability = float(expit(odds))
-    sentence = f"alarms from a probability of {probability:.3f} on, the steady best of unseen rows"
+    sentence = (
+        f"alarms from a probability of {probability:.3f} on, the steady best of unseen {rows}"
+    )
     return Fact("threshold", sentence, {"probability": probability})
 
 
-def threshold_fact(kind: Measure | Loss, trained: float, used: float, target: str) -> Fact:
+def threshold_fact(kind: Measure | None, trained: float, used: float, target: str) -> Fact:
     """Where alarms begin, and whether the intercept was moved for that.
 
     Parameters
     ----------
+    kind : Measure or None
+        What the model was trained for; None for losses, whose intercept is never moved.
     trained, used : float
         Intercepts, for the positive class.
     target : {"binary", "multiclass", "multilabel"}
