@@ -5,7 +5,8 @@
     sdist   installed alone: the README's blocks; unpacked, by make: tests are collected, some are
             run, and the documentation is built
 
-``--only wheel`` and ``--only sdist`` try one of them. The first command that fails ends the run.
+``--only wheel`` and ``--only sdist`` try one of them, ``--keep folder`` leaves all of it there to
+look at. The first command that fails ends the run.
 """
 
 from __future__ import annotations
@@ -145,11 +146,13 @@ def main() -> None:
     parser.add_argument("dist", type=Path, help="the folder that make dist wrote")
     parser.add_argument("--only", choices=trials, help="one of them instead of both")
     parser.add_argument("--python", default=sys.executable, help="the interpreter to start from")
+    parser.add_argument("--keep", type=Path, metavar="FOLDER", help="a new folder to leave it in")
     args = parser.parse_args()
-    with tempfile.TemporaryDirectory(prefix="scoresieve-") as folder:
+    with tempfile.TemporaryDirectory(prefix="scoresieve-") as temporary:
+        folder = (args.keep or Path(temporary)).resolve()
         for name in [args.only] if args.only else trials:
             print(f"--- {name}", flush=True)
-            trials[name](args.dist, Path(folder) / name, args.python)
+            trials[name](args.dist, folder / name, args.python)
     print("--- all of it works")
 
 
