@@ -113,11 +113,12 @@ class ScoreSieve(
     best_params_, best_score_ : dict and float, or lists of them
         The chosen row of the table.
     smaller_models_ : list of SmallerModels
-        For each class the models that the chosen setting makes of fewer features; those for bags
-        have none.
+        For each class the models that the chosen setting makes of fewer features: ``rows`` of the
+        table, ``coefs``, ``intercepts`` and ``odds``. Sieves for bags have none.
     fold_selections_ : list of FoldSelections
-        For each class and number of features, in how many fits of the cross-validation each
-        feature was selected; those for bags have none.
+        For each class, in how many of the ``n_folds`` fits of the cross-validation each feature was
+        selected: ``counts``, sparse, with a row for each number of features, and the ``rows`` of
+        the table that they belong to. Sieves for bags have none.
     n_samples_fit_ : int
     n_positives_ : ndarray of int of shape (n_problems,)
         Rows that the model was fitted on, and those of each class among them.
