@@ -158,7 +158,7 @@ class ScoreSieve(
     _fields: ClassVar = fields_of(
         *("n_features_in_", "feature_names_in_", "_targets", "measure_", "support_", "supports_"),
         *("coef_", "intercept_", "_odds", "_tables", "_rows", "n_samples_fit_", "n_positives_"),
-        *("smaller_models_", "fold_selections_"),
+        *("smaller_models_", "fold_selections_", "_prices"),
     )
     certify = available_if(lambda self: hasattr(self, "_arguments"))(LinearModelMixin.certify)
 
@@ -221,6 +221,7 @@ class ScoreSieve(
         self.coef_ = targets.sign * np.array([w for w, _ in decisions])
         self.intercept_ = targets.sign * np.array([intercept for _, intercept in decisions])
         self._odds = np.array([model.odds for model in models])
+        self._prices = np.array([model.price for model in models])
         if targets.kind == "multiclass":
             # One of them is taken: the most probable, wherever its own threshold lies.
             self.intercept_ = self.intercept_ + self._odds

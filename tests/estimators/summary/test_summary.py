@@ -190,6 +190,18 @@ def test_a_sieve(rows, labels, tmp_path):
     assert load(tmp_path / "model").summary(NAMES) == model.summary(NAMES)
 
 
+def test_a_sieve_tells_the_price_of_the_bound_that_chose(rows, labels, tmp_path):
+    of_bound = ScoreSieve("f1", n_features_to_select=2, **{**QUICK, "candidates": ["measure"]})
+    of_bound.fit(rows[0], labels).save(tmp_path / "model")
+    C = of_bound.best_params_["C"]
+    twin = MeasureSVC("f1", n_features_to_select=2, C=C, pos_label="rare", certificate=False)
+    said = sentences(load(tmp_path / "model").summary().parts[0])["price"]
+    price = twin.fit(rows[0], labels).price_[0]
+    assert said.startswith(f"in the bound that chose the features a false alarm costs {price:.3g} ")
+    of_loss = ScoreSieve("f1", n_features_to_select=2, **QUICK).fit(rows[0], labels)
+    assert "price" not in sentences(of_loss.summary().parts[0])
+
+
 def test_models_of_fewer_features_are_kept(rows, labels):
     X, _ = rows
     model = ScoreSieve("f1", n_features_to_select=[1, 3], **QUICK).fit(X, labels)

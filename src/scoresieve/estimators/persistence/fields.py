@@ -256,6 +256,7 @@ FIELDS: dict[str, Field] = {
     "_tables": each(Field(_check_results)),
     "_rows": Field(_check_rows),
     "_odds": _FINITE,
+    "_prices": _REALS,
     "smaller_models_": replace(each(_SMALLER), nullable=True),
     "fold_selections_": replace(each(_SELECTIONS), nullable=True),
     # Of bags: prototypes are the features of the model on the embedding.

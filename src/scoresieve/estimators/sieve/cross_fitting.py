@@ -43,11 +43,12 @@ class Plan:
 
 
 class Fitted(NamedTuple):
-    """A model of all rows: ``scores = X[:, columns] @ w + intercept``."""
+    """A model of all rows: ``scores = X[:, columns] @ w + intercept``; the price of `Selected`."""
 
     columns: IntArray
     w: FloatArray
     intercept: float
+    price: float
 
 
 class FoldScores(NamedTuple):
@@ -121,5 +122,5 @@ def final_fits(
         parts = columns_of(X, [selected.columns for selected in path])
         for selected, part in zip(path, parts, strict=True):
             [(w, intercept)] = fit_finals([final], part, y, weights, selected)
-            found.append(Fitted(selected.columns, w, intercept))
+            found.append(Fitted(selected.columns, w, intercept, selected.price))
     return found

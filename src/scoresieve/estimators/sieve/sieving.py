@@ -46,6 +46,8 @@ class Chosen(NamedTuple):
         Where the cross-fitted scores are best cut.
     row : int
         Of ``cv_results_``.
+    price : float
+        Of a false alarm in the bound that chose the columns; NaN if a loss did.
     """
 
     w: FloatArray
@@ -54,6 +56,7 @@ class Chosen(NamedTuple):
     threshold: float
     sigmoid: Sigmoid
     row: int
+    price: float
 
     @property
     def odds(self) -> float:
@@ -202,7 +205,7 @@ class Sieving:
             of_columns[fit.columns] = fit.w
             row = plan.row(selection, at_k, final)
             sigmoid = fit_sigmoid(judge.y, unseen, weights)
-            about = judge.threshold(unseen), sigmoid, row
+            about = judge.threshold(unseen), sigmoid, row, fit.price
             found.append(Chosen(of_columns, fit.intercept, fit.columns, *about))
         return found
 

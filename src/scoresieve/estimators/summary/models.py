@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import isnan
 from typing import Any
 
 from scoresieve.estimators.summary.certificates import (
@@ -20,6 +21,7 @@ from scoresieve.estimators.summary.words import (
     price_fact,
     probability_fact,
     rows_fact,
+    selection_price_fact,
     threshold_fact,
     training_score_fact,
     unseen_score_fact,
@@ -84,11 +86,13 @@ def sieve_facts(model: Any, problem: int, owner: Any) -> list[Fact]:
     noun, rows = owner._nouns
     prover = "MeasureSVC" if owner is model else "BagMeasureSVC"
     table, row = model._tables[problem], int(model._rows[problem])
+    price = float(model._prices[problem])
     return [
         rows_fact(model.n_samples_fit_, int(model.n_positives_[problem]), rows),
         unseen_score_fact(model.measure_, table, row, rows),
         chosen_fact(table, row, noun, rows),
         probability_fact(float(model._odds[problem]), rows),
+        *([] if isnan(price) else [selection_price_fact(price, noun)]),
         no_certificate(NO_PROOF.format(noun=noun, rows=rows, prover=prover)),
     ]
 

@@ -108,6 +108,18 @@ def threshold_fact(kind: Measure | None, trained: float, used: float, target: st
     return Fact("threshold", f"{where}; {moved}", {"intercept": used, "shift": shift})
 
 
+#: Where the price of a measure's own bound is from.
+BY_AUTO = (
+    "by price='auto': the measure's own rate of exchange, or less where that gives an empty model"
+)
+
+
+def selection_price_fact(price: float, noun: str) -> Fact:
+    """What a false alarm costs in the bound by which a sieve has chosen its columns."""
+    sentence = f"in the bound that chose the {noun} a false alarm costs {price:.3g} of a missed "
+    return Fact("price", f"{sentence}positive, {BY_AUTO}", {"price": price, "parameter": "auto"})
+
+
 def price_fact(parameter: Any, price: float, bound: str) -> Fact:
     """What a false alarm costs in the bound, and who said so.
 
@@ -121,8 +133,7 @@ def price_fact(parameter: Any, price: float, bound: str) -> Fact:
     if bound == "paper":
         why = "as always in the paper's bound"
     elif parameter == "auto":
-        why = "by price='auto': the measure's own rate of exchange, or less where that gives an "
-        why += "empty model"
+        why = BY_AUTO
     sentence = f"a false alarm costs {price:.3g} of a missed positive, {why}"
     return Fact("price", sentence, {"price": price, "parameter": parameter})
 
