@@ -17,10 +17,11 @@ PACKAGE := $(VENV)/.package-installed
 DEV := $(VENV)/.dev-installed
 PLOT := $(VENV)/.plot-installed
 DOCS := $(VENV)/.docs-installed
+RELEASE := $(VENV)/.release-installed
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo docs test test-quick test-matrix test-oldest soak paper lint format clean distclean
+.PHONY: help demo docs test test-quick test-matrix test-oldest soak paper dist try-dist lint format clean distclean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
@@ -50,6 +51,14 @@ soak: $(DEV) ## long runs that try to break the package, then docs/soak.md; SOAK
 
 paper: $(PLOT) ## the paper's experiments on real data: make paper DATA=folder (about an hour)
 	$(BIN)/python -m studies.paper all --data "$(or $(DATA),$(error make paper needs DATA=folder; see docs/experiments.md))"
+
+dist: $(RELEASE) ## the wheel and the sdist, into dist/, with their metadata checked
+	rm -rf dist
+	$(BIN)/python -m build --outdir dist
+	$(BIN)/python -m twine check --strict dist/*
+
+try-dist: ## install what is in dist/ into clean environments and use it as a new user would
+	$(PYTHON) tools/try_dist.py dist $(TRY)
 
 lint: $(DEV) ## style and types only
 	$(BIN)/ruff check .
@@ -88,4 +97,8 @@ $(PLOT): pyproject.toml $(PACKAGE)
 
 $(DOCS): pyproject.toml $(PACKAGE)
 	$(PIP) install --quiet --group docs
+	@touch $@
+
+$(RELEASE): pyproject.toml $(READY)
+	$(PIP) install --quiet --group release
 	@touch $@

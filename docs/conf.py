@@ -108,6 +108,8 @@ OUTSIDE = {
     "paper_results": ROOT / "studies" / "paper" / "results" / "README.md",
     "contributing": ROOT / "CONTRIBUTING.md",
     "changelog": ROOT / "CHANGELOG.md",
+    "releasing": ROOT / "RELEASING.md",
+    "security": ROOT / "SECURITY.md",
 }
 #: The target of a link or an image in Markdown, with the place in the page that it names.
 LINK = re.compile(r"(?<=\]\()(?P<path>[^)#:\s]+)(?P<place>#[^)\s]*)?(?=\))")

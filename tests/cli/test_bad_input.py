@@ -158,6 +158,12 @@ CASES = {
         WRONG_USE,
         ["data.csv", "--drop z", "a, b"],
     ),
+    "columns to drop in one word": (
+        csv_with(TABLE),
+        FIT.format("data.csv --drop a,b"),
+        WRONG_USE,
+        ["data.csv", "--drop a,b is none", "Give them one by one: --drop a --drop b."],
+    ),
     "all columns dropped": (
         csv_with(TABLE),
         FIT.format("data.csv --drop a --drop b"),

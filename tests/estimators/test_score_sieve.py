@@ -99,6 +99,41 @@ def test_labels_of_held_out_rows_do_not_reach_the_model_that_scores_them():
     assert np.array_equal(first.w, second.w)
 
 
+def test_fits_without_one_part_are_counted_for_every_number_of_features():
+    """Up to the chosen number by the chosen way, above it by the best for the number."""
+    X, y = noisy(5, noise=1.5)
+    labels, ks = np.where(y, 1.0, -1.0), [1, 2, 6]
+    model = ScoreSieve("f1", n_features_to_select=ks, candidates=["squared_hinge"], cv=SHUFFLED)
+    model.set_params(Cs=[0.001, 1.0]).fit(X, y)
+    (selections,), table = model.fold_selections_, model.cv_results_
+    chosen = ks.index(model.best_params_["n_features_to_select"])
+    assert selections.n_folds == 3
+    assert selections.rows[: chosen + 1].tolist() == model.smaller_models_[0].rows.tolist()
+    assert table["param_n_features_to_select"][selections.rows].tolist() == ks
+    of_folds = [
+        list(paths(ways(0.001, 1.0), X[train], labels[train], ks, LIMITS, **CONSTANT))
+        for train, _ in SHUFFLED.split(X, y)
+    ]
+    names = [way.name for way in ways(0.001, 1.0)]
+    for at_k, row in enumerate(selections.rows):
+        of_size = table["param_n_features_to_select"] == ks[at_k]
+        if at_k > chosen:
+            top = table["mean_test_score"][of_size].max()
+            slack = table["std_test_score"][of_size].max() / 4
+            assert table["mean_test_score"][row] >= top - slack
+        way = names.index(table["param_selection"][row])
+        expected = np.zeros(12, dtype=int)
+        for path in of_folds:
+            expected[path[way][at_k].columns] += 1
+        assert selections.counts[[at_k]].toarray()[0].tolist() == expected.tolist()
+    assert chosen < 2  # both kinds of numbers are there
+    assert {*selections.counts.data.tolist()} != {3}  # and the fits do not all agree
+
+
+def ways(*Cs):
+    return [Selection(get_loss("squared_hinge"), C) for C in Cs]
+
+
 def test_supports_along_k_and_C():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(120, 30)) @ (np.eye(30) + 0.3 * rng.normal(size=(30, 30)))

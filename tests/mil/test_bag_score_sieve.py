@@ -56,7 +56,7 @@ def test_scores_are_of_bags_whose_instances_no_model_knows(bags, binary):
     signs, unseen = np.where(binary == "telling", 1.0, -1.0), np.zeros(48)
     for train, test in SHUFFLED.split(bags, binary):
         embedding = MILESEmbedding(1.5).fit([bags[place] for place in train])
-        scores = fold_scores(plan, embedding.transform(bags), signs, None, train, test)
+        scores = fold_scores(plan, embedding.transform(bags), signs, None, train, test).scores
         unseen[test] = scores[0, 0, 0]
     best = max(f1_score(signs, np.where(unseen > t, 1, -1)) for t in [-np.inf, *unseen])
     own = [point["final_model"] for point in model.cv_results_["params"]].index("own")

@@ -126,10 +126,37 @@ def test_the_slider_moves_by_keyboard(opened, looked_at):
     scores = looked_at.X @ smaller.coefs[[0]].toarray()[0] + smaller.intercepts[0]
     expected = confusion_matrix(looked_at.y, scores > 0)
     assert cells(page)[:2] == [[*row, sum(row)] for row in expected.tolist()]
+
+
+def test_above_the_chosen_size_the_fits_of_the_cross_validation_are_shown(opened, looked_at):
+    page = opened("sieve")
+    (selections,) = looked_at.sieve.fold_selections_
+    own = fits_of(page)
+    chosen = selections.counts[[1]].toarray()[0]
+    assert own == {str(looked_at.names[j]): f"{chosen[j]} of 3" for j in looked_at.sieve.support_}
+    assert "selected it, too" in page.locator("#features-caption").text_content()
+    page.focus("#size")
     page.keyboard.press("End")
-    assert "keeps no features for this number" in page.locator("#size-words").text_content()
-    assert names_of(page) == []
+    assert "selected in the 3 fits of the cross-validation" in page.text_content("#size-words")
+    assert "A model of all rows was fitted with 3 features" in page.text_content("#features-words")
+    largest = selections.counts[[2]].toarray()[0]
+    assert fits_of(page) == {
+        str(looked_at.names[j]): f"{largest[j]} of 3" for j in np.flatnonzero(largest)
+    }
+    assert page.locator("th[data-key=weight]").is_hidden()
+    assert page.locator("th[data-key=fits]").get_attribute("aria-sort") == "descending"
     assert page.locator("#test").is_hidden()
+    keep(page, "above-the-chosen-size")
+
+
+def test_without_a_cross_validation_there_is_no_column_of_fits(opened):
+    assert opened("svc").locator("th[data-key=fits]").is_hidden()
+
+
+def fits_of(page):
+    """Names, and the last column."""
+    texts = page.locator("#features tbody td.fits").all_text_contents()
+    return dict(zip(names_of(page), texts, strict=True))
 
 
 def cells(page):
@@ -240,7 +267,7 @@ def test_print_is_white_without_controls(opened):
 def test_everything_is_reached_by_the_tab_key(opened):
     page = opened("sieve")
     reached = {}
-    for _ in range(12):  # more than there are: it begins again
+    for _ in range(13):  # more than there are: it begins again
         page.keyboard.press("Tab")
         name, outline = page.evaluate(
             "[document.activeElement.id || document.activeElement.textContent.trim(), "
@@ -248,7 +275,7 @@ def test_everything_is_reached_by_the_tab_key(opened):
         )
         reached.setdefault(name, outline)
     wanted = ["Skip to the content", "theme", "size", "The numbers of this chart", "search"]
-    wanted += ["Name", "Weight", "Size"]
+    wanted += ["Name", "Weight", "Size", "Fits"]
     assert [name for name in reached if name in wanted] == wanted
     assert all(reached[name] != "none" for name in wanted)
 

@@ -80,7 +80,30 @@ def test_smaller_models_are_worked_out_for_the_test_rows(page, looked_at):
     assert first["threshold"] == pytest.approx(expit(smaller.odds[0]))
 
 
-def test_sizes_above_the_chosen_one_keep_no_features(looked_at):
+def test_every_size_has_the_features_of_the_fits_without_one_part(page, looked_at):
+    (part,), (selections,) = page["parts"], looked_at.sieve.fold_selections_
+    for size, counts in zip(part["sizes"], selections.counts.toarray(), strict=True):
+        folds = size["folds"]
+        assert folds["n_fits"] == 3
+        found = dict(zip(folds["columns"], folds["counts"], strict=True))
+        assert found == {j: counts[j] for j in np.flatnonzero(counts)}
+        assert folds["names"] == [looked_at.names[j] for j in folds["columns"]]
+        assert folds["counts"] == sorted(folds["counts"], reverse=True)
+
+
+def test_columns_are_those_of_the_names(page, looked_at):
+    for size in page["parts"][0]["sizes"]:
+        if size["model"] is not None:
+            names = [name for name, _ in size["model"]["features"]]
+            assert names == [looked_at.names[j] for j in size["model"]["columns"]]
+
+
+def test_models_that_choose_nothing_know_of_no_fits(looked_at):
+    (part,) = page_contents(looked_at.svc)["parts"]
+    assert [size["folds"] for size in part["sizes"]] == [None]
+
+
+def test_sizes_above_the_chosen_one_have_no_model(looked_at):
     model = looked_at.sieve
     (part,) = page_contents(model)["parts"]
     n_kept = len(model.smaller_models_[0].rows)
@@ -133,6 +156,7 @@ def test_regressions_rivals_and_bags(looked_at):
     )
     (part,) = page_contents(model.fit(bags, y), bags, y)["parts"]
     assert part["noun"] == "instances"
+    assert all(size["folds"] is None for size in part["sizes"])  # other instances in each fit
     assert part["sizes"][part["chosen"]]["model"]["point"]["confusion"] == [[20, 0], [0, 10]]
 
 

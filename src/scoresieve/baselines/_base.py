@@ -115,8 +115,9 @@ class Baseline(
     * More than two classes, or an indicator matrix, make one problem for each class against the
       rest; ``support_`` is the union over the classes, ``supports_`` has each class's own.
     * ``fit`` sets ``classes_``, ``coef_``, ``intercept_``, ``support_``, ``supports_``,
-      ``n_features_selected_`` and ``n_iter_``. Methods with bounds also set ``primal_``, ``dual_``
-      and ``gap_``, solvers of this package ``status_``; each has one entry a problem.
+      ``n_features_selected_``, ``n_iter_``, ``n_samples_fit_``, ``n_positives_`` and
+      ``training_score_``. Methods with bounds also set ``primal_``, ``dual_`` and ``gap_``, solvers
+      of this package ``status_``; each has one entry a problem.
     * ``score`` is the measure of methods that are trained for one, else the accuracy.
     * A subclass has the parameters ``max_time`` (seconds for each problem, or None) and ``n_jobs``,
       checks its parameters in ``_fit_binary``, and changes nothing on ``self`` there: problems may
@@ -126,6 +127,7 @@ class Baseline(
     _fields = fields_of(
         *("n_features_in_", "feature_names_in_", "_targets", "support_", "coef_", "intercept_"),
         *("_biases", "supports_", "n_iter_", "_dual_points"),
+        *("n_samples_fit_", "n_positives_", "training_score_"),
     )
 
     @abstractmethod
@@ -172,8 +174,15 @@ class Baseline(
         if fits[0].arguments is not None:
             self._arguments = fits[0].arguments
         self.coef_ = targets.sign * np.array([fit.w for fit in fits])
-        shifted = [self._threshold(X, y, fit) for y, fit in zip(labels, fits, strict=True)]
-        self.intercept_ = targets.sign * np.array(shifted)
+        intercepts, training = [], []
+        for y, fit in zip(labels, fits, strict=True):
+            scores = linear_scores(X, fit.w[np.newaxis]).ravel()
+            intercepts.append(self._threshold(y, scores, fit))
+            training.append(self._training_score(y, scores + intercepts[-1]))
+        self.intercept_ = targets.sign * np.array(intercepts)
+        self.training_score_ = np.array(training)
+        self.n_samples_fit_ = labels[0].size
+        self.n_positives_ = np.array([np.count_nonzero(y > 0) for y in labels])
         self.supports_ = [fit.support for fit in fits]
         self.support_ = reduce(np.union1d, self.supports_)
         self.n_iter_ = np.array([fit.n_iter for fit in fits])
@@ -193,11 +202,15 @@ class Baseline(
         return {"classes_": self._targets.classes, "n_features_selected_": selected}
 
     def _facts(self, problem: int, owner: Any = None) -> list[Fact]:
-        return rival_facts(self, problem)
+        return rival_facts(self, problem, owner or self)
 
-    def _threshold(self, X: Any, y: FloatArray, fit: BinaryFit) -> float:
+    def _threshold(self, y: FloatArray, scores: FloatArray, fit: BinaryFit) -> float:
         """What is added to the scores, so that those above 0 are alarms."""
         return fit.intercept
+
+    def _training_score(self, y: FloatArray, scores: FloatArray) -> float:
+        """Of the rows of the fit, of which those with scores above 0 are alarms."""
+        return float(np.mean((y > 0) == (scores > 0)))
 
     def _gap_trouble(self, result: SolveResult) -> str | None:
         """What to tell the user about a fit of our solvers that stopped before its tolerance."""
@@ -227,10 +240,13 @@ class MeasureBaseline(Baseline):
         self.measure_ = get_measure(self.measure)
         super()._store(X, labels, targets, fits)
 
-    def _threshold(self, X: Any, y: FloatArray, fit: BinaryFit) -> float:
+    def _threshold(self, y: FloatArray, scores: FloatArray, fit: BinaryFit) -> float:
         if self.measure_.n_alarms(y) is None:
             return fit.intercept
-        return -self.measure_.threshold(y, linear_scores(X, fit.w[np.newaxis]).ravel())
+        return -self.measure_.threshold(y, scores)
+
+    def _training_score(self, y: FloatArray, scores: FloatArray) -> float:
+        return float(self.measure_.score(y, scores))
 
 
 def _warn_about(fit: BinaryFit, name: str) -> None:

@@ -147,6 +147,8 @@ class MeanInstanceSVM(LiblinearBaseline):
     n_jobs: int | None = None
     random_state: Any = 0
 
+    _nouns = ("features", "bags")
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.two_d_array = False

@@ -32,6 +32,7 @@ from scoresieve.estimators.selector import SparseSelectorMixin
 from scoresieve.estimators.sieve.arguments import read_sizes
 from scoresieve.estimators.sieve.calibration import probabilities
 from scoresieve.estimators.sieve.cross_fitting import Plan
+from scoresieve.estimators.sieve.fold_selections import FoldSelections
 from scoresieve.estimators.sieve.plans import factor_of_C, make_plan, start_clock
 from scoresieve.estimators.sieve.sieving import Sieved, Sieving
 from scoresieve.estimators.sieve.smaller import SmallerModels, smaller_models
@@ -112,8 +113,12 @@ class ScoreSieve(
     best_params_, best_score_ : dict and float, or lists of them
         The chosen row of the table.
     smaller_models_ : list of SmallerModels
-        For each class the models that the chosen setting makes of fewer features; those for bags
-        have none.
+        For each class the models that the chosen setting makes of fewer features: ``rows`` of the
+        table, ``coefs``, ``intercepts`` and ``odds``. Sieves for bags have none.
+    fold_selections_ : list of FoldSelections
+        For each class, in how many of the ``n_folds`` fits of the cross-validation each feature was
+        selected: ``counts``, sparse, with a row for each number of features, and the ``rows`` of
+        the table that they belong to. Sieves for bags have none.
     n_samples_fit_ : int
     n_positives_ : ndarray of int of shape (n_problems,)
         Rows that the model was fitted on, and those of each class among them.
@@ -153,7 +158,7 @@ class ScoreSieve(
     _fields: ClassVar = fields_of(
         *("n_features_in_", "feature_names_in_", "_targets", "measure_", "support_", "supports_"),
         *("coef_", "intercept_", "_odds", "_tables", "_rows", "n_samples_fit_", "n_positives_"),
-        *("smaller_models_",),
+        *("smaller_models_", "fold_selections_", "_prices"),
     )
     certify = available_if(lambda self: hasattr(self, "_arguments"))(LinearModelMixin.certify)
 
@@ -216,6 +221,7 @@ class ScoreSieve(
         self.coef_ = targets.sign * np.array([w for w, _ in decisions])
         self.intercept_ = targets.sign * np.array([intercept for _, intercept in decisions])
         self._odds = np.array([model.odds for model in models])
+        self._prices = np.array([model.price for model in models])
         if targets.kind == "multiclass":
             # One of them is taken: the most probable, wherever its own threshold lies.
             self.intercept_ = self.intercept_ + self._odds
@@ -223,6 +229,7 @@ class ScoreSieve(
         self.support_ = reduce(COMBINE[self.multi_class_support], self.supports_)
         self._tables, self._rows = sieved.tables, np.array([model.row for model in models])
         self.smaller_models_: list[SmallerModels] | None = list(map(smaller_models, sieved.paths))
+        self.fold_selections_: list[FoldSelections] | None = sieved.selections
         self.__dict__.update(self._derived())
 
     def _derived(self) -> dict[str, Any]:

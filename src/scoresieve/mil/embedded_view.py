@@ -30,6 +30,7 @@ class EmbeddedView:
     bags: Bags
     embedding: MILESEmbedding
     settings: dict[str, Any]
+    has_same_columns = False
 
     def of_split(self, split: Split) -> FloatArray:
         """All bags by the instances of those that train."""

@@ -14,6 +14,7 @@ from scoresieve.estimators.operating_point import (
     point_of_class,
 )
 from scoresieve.estimators.sieve.curve import FeatureCurve, feature_curve
+from scoresieve.estimators.sieve.fold_selections import FoldSelections
 from scoresieve.estimators.summary.mixin import named_weights
 from scoresieve.estimators.summary.parts import Part
 
@@ -79,11 +80,12 @@ def part_contents(
         "score": None,
         "threshold": None,
         "features": [list(each) for each in part.weights],
+        "columns": by_size_of_weight(*model._weights_of(number)),
         "point": point_contents(point),
     }
     sieve = getattr(model, "model_", model)
     curve = None
-    sizes = [{"size": len(part.weights), "best": None, "model": own}]
+    sizes = [{"size": len(part.weights), "best": None, "model": own, "folds": None}]
     chosen = 0
     if hasattr(sieve, "_tables"):
         table, row = sieve._tables[number], int(sieve._rows[number])
@@ -91,6 +93,8 @@ def part_contents(
         models = smaller_contents(model, number, names, X_test, y_test)
         models[row] = own | setting_contents(table, row, float(sieve._odds[number]))
         sizes, chosen = sizes_of_curve(table, curve, models), curve.chosen
+        if getattr(model, "fold_selections_", None) is not None:
+            add_folds(sizes, model.fold_selections_[number], names)
     return {
         "title": part.title,
         "heading": part.heading,
@@ -132,9 +136,35 @@ def sizes_of_curve(
             "size": int(size),
             "best": setting_contents(table, int(row)),
             "model": by_size.get(int(size)),
+            "folds": None,
         }
         for size, row in zip(curve.sizes, curve.rows, strict=True)
     ]
+
+
+def by_size_of_weight(columns: Any, weights: Any) -> list[int]:
+    """Columns in the order in which :func:`named_weights` has their names."""
+    return np.asarray(columns)[np.argsort(-np.abs(weights), kind="stable")].tolist()
+
+
+def add_folds(sizes: list[dict[str, Any]], selections: FoldSelections, names: Any) -> None:
+    """Say of each number of features in how many fits of the cross-validation each was selected.
+
+    Parameters
+    ----------
+    sizes : list of dict
+        By ascending numbers, as the selections are; features in no model have no weight.
+    """
+    for place, size in enumerate(sizes):
+        counts = selections.counts[[place]]
+        order = np.argsort(-counts.data, kind="stable")
+        columns = counts.indices[order].tolist()
+        size["folds"] = {
+            "n_fits": selections.n_folds,
+            "columns": columns,
+            "names": [str(names[column]) for column in columns],
+            "counts": counts.data[order].tolist(),
+        }
 
 
 def smaller_contents(
@@ -157,6 +187,7 @@ def smaller_contents(
         features = named_weights(names[weights.indices], weights.data)
         found[row] = setting_contents(table, row, float(smaller.odds[place])) | {
             "features": [list(each) for each in features],
+            "columns": by_size_of_weight(weights.indices, weights.data),
             "point": point_contents(point),
         }
     return found

@@ -103,7 +103,7 @@
   }
 
   function showSize() {
-    const { noun, chosen, measure } = part(), { best, model } = size(), n = size().size;
+    const { noun, chosen, measure } = part(), { best, model, folds } = size(), n = size().size;
     find("size-now").textContent = count(n, noun);
     if (!best) return;
     let words = `${count(n, noun)}${state.size === chosen ? ", as chosen" : ""}: ${measure} ${short(best.score)} `
@@ -111,17 +111,32 @@
     if (model && model.setting !== best.setting) {
       words += ` Below is what the chosen setting makes of ${count(n, noun)}: ${measure} ${short(model.score)}, by ${model.setting}.`;
     }
-    if (!model) words += ` The model keeps no ${noun} for this number: fit again with it to see them.`;
+    if (!model && folds) words += ` Below are the ${noun} that it selected in the ${folds.n_fits} fits of the cross-validation.`;
+    if (!model && !folds) words += ` The model keeps no ${noun} for this number: fit again with it to see them.`;
     find("size-words").textContent = words;
     find("size").setAttribute("aria-valuetext", `${count(n, noun)}, ${measure} ${short(best.score)}`);
   }
 
+  // Name, weight (null without a model) and number of fits (null where that is not known).
+  function listed() {
+    const { model, folds } = size();
+    const counts = new Map(folds ? folds.columns.map((column, i) => [column, folds.counts[i]]) : []);
+    if (model) return model.features.map(([name, w], i) => [name, w, folds ? counts.get(model.columns[i]) || 0 : null]);
+    return folds ? folds.names.map((name, i) => [name, null, folds.counts[i]]) : [];
+  }
+
   function showFeatures() {
-    const { noun } = part(), { model } = size(), body = find("features").tBodies[0];
-    const all = model ? model.features : [];
+    const { noun } = part(), { model, folds } = size(), table = find("features"), body = table.tBodies[0];
+    const all = listed(), key = model || state.key === "name" ? state.key : "fits";
+    table.classList.toggle("without-weights", !model);
+    table.classList.toggle("without-fits", !folds);
+    const weights = model ? "Weights: positive ones (solid) speak for the class, negative ones (hatched) against it. " : "";
+    const fits = folds ? `Fits: how many of the ${folds.n_fits} fits of the cross-validation, each without one part of the `
+      + `${contents.rows}, selected it${model ? ", too" : ""}.` : "";
+    find("features-caption").textContent = weights + fits;
     const query = state.query.trim().toLowerCase();
     const seen = all.filter(([name]) => name.toLowerCase().includes(query));
-    const value = { name: ([name]) => name, weight: ([, w]) => w, size: ([, w]) => Math.abs(w) }[state.key];
+    const value = { name: ([name]) => name, weight: ([, w]) => w, size: ([, w]) => Math.abs(w), fits: ([, , n]) => n }[key];
     seen.sort((one, other) => {
       const [a, b] = [value(one), value(other)];
       const order = typeof a === "string" ? a.localeCompare(b, undefined, { numeric: true }) : a - b;
@@ -129,26 +144,40 @@
     });
     const largest = Math.max(...all.map(([, w]) => Math.abs(w)), 0) || 1;
     body.replaceChildren();
-    for (const [name, w] of seen) {
+    const bar = (cell, share, kind) => {
+      const track = add(cell, "span", undefined, { class: "track", "aria-hidden": "true" });
+      add(track, "span", undefined, { class: kind }).style.width = `${100 * share}%`;
+    };
+    for (const [name, w, n] of seen) {
       const row = add(body, "tr");
       add(row, "th", name, { scope: "row" });
-      add(row, "td", weight(w), { class: "number" });
-      const track = add(add(row, "td", undefined, { class: "bar" }), "span", undefined, { class: "track", "aria-hidden": "true" });
-      add(track, "span", undefined, { class: w < 0 ? "against" : "for" }).style.width = `${(100 * Math.abs(w)) / largest}%`;
+      add(row, "td", model ? weight(w) : "", { class: "number" });
+      bar(add(row, "td", undefined, { class: "bar" }), Math.abs(w) / largest, w < 0 ? "against" : "for");
+      const cell = add(row, "td", folds ? `${n} of ${folds.n_fits}` : "", { class: "fits" });
+      if (!model) bar(cell, n / folds.n_fits, "for");
     }
-    const tall = find("features").parentElement, more = tall.scrollHeight > tall.clientHeight + 2 ? "; the table scrolls" : "";
-    find("count").textContent = model ? `${seen.length} of ${count(all.length, noun)} shown${more}` : "";
-    find("features-words").textContent = model ? "" : `No ${noun} are kept for ${size().size}. Move the slider to ${part().sizes[part().chosen].size} or fewer.`;
-    for (const th of find("features").tHead.rows[0].cells) {
-      th.setAttribute("aria-sort", th.dataset.key === state.key ? (state.down ? "descending" : "ascending") : "none");
+    const tall = table.parentElement, more = tall.scrollHeight > tall.clientHeight + 2 ? "; the table scrolls" : "";
+    find("count").textContent = all.length ? `${seen.length} of ${count(all.length, noun)} shown${more}` : "";
+    find("features-words").textContent = featuresWords();
+    for (const th of table.tHead.rows[0].cells) {
+      th.setAttribute("aria-sort", th.dataset.key === key ? (state.down ? "descending" : "ascending") : "none");
     }
+  }
+
+  function featuresWords() {
+    const { noun, sizes, chosen } = part(), { model, folds, size: n } = size(), most = sizes[chosen].size;
+    if (model) return "";
+    if (!folds) return `No ${noun} are kept for ${n}. Move the slider to ${most} or fewer.`;
+    return `A model of all ${contents.rows} was fitted with ${count(most, noun)} and fewer. For ${n} the table shows what the fits of the `
+      + `cross-validation selected, ${n} each and not always the same: without weights, since each fit has its own.`;
   }
 
   function showTest() {
     const { title, measure, noun } = part(), { model } = size(), point = model && model.point, test = contents.test;
     let words = "No test rows were given: model.report(path, X_test, y_test) adds what the model does with them.";
     if (test) words = `The fitted model: ${test.measure} ${short(test.score)} on ${count(test.n_samples, contents.rows)} that were given for this page.`;
-    if (test && model && !point && measure) words += ` They do not hold both ${title} and others, or no model is kept.`;
+    if (test && !model) words += ` There is no model of all ${contents.rows} with ${count(size().size, noun)} to try on them.`;
+    if (test && model && !point && measure) words += ` They do not hold both ${title} and others.`;
     if (point && state.size !== part().chosen) words += ` Below is what ${count(size().size, noun)} by the chosen setting do.`;
     find("test-words").textContent = words;
     find("test").hidden = !point;

@@ -190,6 +190,18 @@ def test_a_sieve(rows, labels, tmp_path):
     assert load(tmp_path / "model").summary(NAMES) == model.summary(NAMES)
 
 
+def test_a_sieve_tells_the_price_of_the_bound_that_chose(rows, labels, tmp_path):
+    of_bound = ScoreSieve("f1", n_features_to_select=2, **{**QUICK, "candidates": ["measure"]})
+    of_bound.fit(rows[0], labels).save(tmp_path / "model")
+    C = of_bound.best_params_["C"]
+    twin = MeasureSVC("f1", n_features_to_select=2, C=C, pos_label="rare", certificate=False)
+    said = sentences(load(tmp_path / "model").summary().parts[0])["price"]
+    price = twin.fit(rows[0], labels).price_[0]
+    assert said.startswith(f"in the bound that chose the features a false alarm costs {price:.3g} ")
+    of_loss = ScoreSieve("f1", n_features_to_select=2, **QUICK).fit(rows[0], labels)
+    assert "price" not in sentences(of_loss.summary().parts[0])
+
+
 def test_models_of_fewer_features_are_kept(rows, labels):
     X, _ = rows
     model = ScoreSieve("f1", n_features_to_select=[1, 3], **QUICK).fit(X, labels)
@@ -232,9 +244,33 @@ def test_bags_have_instances(bags):
 @pytest.mark.parametrize("model", [baselines.L1SVM(n_features_to_select=2), baselines.SVMPerf()])
 def test_rivals(model, rows, labels):
     model.fit(rows[0], labels)
-    text = str(model.summary())
+    text, found = str(model.summary()), sentences(model.summary().parts[0])
     assert text.startswith(type(model).__name__)
-    assert "certificate" in text
+    assert found["fitted_on"].startswith("150 rows, 45 of them")
+    name = "f1" if isinstance(model, baselines.SVMPerf) else "accuracy"
+    assert found["score"].startswith(f"{name} {model.score(rows[0], labels):.3f} on the rows that")
+    assert found["threshold"] == "scores above 0 are alarms; the intercept is as trained"
+    assert {"C", "certificate"} <= {*found}
+    assert ("not_said" in found) == hasattr(model, "gap_")
+
+
+def test_the_threshold_of_a_rival_for_the_k_highest_scores_is_told(rows, labels):
+    model = baselines.SVMPerf("prec@20", pos_label="rare").fit(rows[0], labels)
+    found = sentences(model.summary().parts[0])
+    assert "have as many training rows above 0 as the measure looks at" in found["threshold"]
+    assert np.count_nonzero(model.decision_function(rows[0]) > 0) == 20
+    score = model.measure_.score(
+        np.where(labels == "rare", 1, -1), model.decision_function(rows[0])
+    )
+    assert found["score"].startswith(f"prec@20 {score:.3f} on the rows")
+
+
+def test_rivals_of_bags_speak_of_bags(bags):
+    for model in (baselines.MILES(sigma=1.0), baselines.MeanInstanceSVM(C=2.0)):
+        found = sentences(model.fit(*bags).summary().parts[0])
+        assert found["fitted_on"].startswith("45 bags, 15 of them")
+        assert found["score"].startswith(f"accuracy {model.score(*bags):.3f} on the bags")
+    assert found["C"] == "C = 2, as given"
 
 
 def test_a_path_has_a_part_for_each_budget(rows):

@@ -12,9 +12,10 @@ from scoresieve.cli.output import ClosedPipe
 @click.option("-o", "--output", default="demo_output", show_default=True, help="Folder.")
 @debug_option
 def demo(output: str) -> int:
-    """Select words on docstrings, beside an l1-SVM; no download.
+    """Select words on docstrings, beside an l1-SVM, SVM-RFE and chi2; no download.
 
-    It prints tables and draws F1 against the number of words where matplotlib is installed.
+    It prints a table and a summary, writes a report, and draws F1 against the number of words where
+    matplotlib is installed.
     """
     from scoresieve.demo import main
 

@@ -112,9 +112,13 @@ def find_column(source: Source, names: list[str], asked: str, option: str) -> st
         return asked
     if asked.isdecimal() and 1 <= int(asked) <= len(names):
         return names[int(asked) - 1]
+    parts = [part.strip() for part in asked.split(",")]
+    one_by_one = ""
+    if len(parts) > 1 and set(parts) <= set(names):
+        one_by_one = f" Give them one by one: {' '.join(f'{option} {part}' for part in parts)}."
     raise WrongUse(
         f"{source.name}: {option} {asked} is none of its {len(names)} columns; they are "
-        f"{listed(names)}."
+        f"{listed(names)}.{one_by_one}"
     )
 
 

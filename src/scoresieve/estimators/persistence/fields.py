@@ -15,6 +15,7 @@ from scoresieve.estimators.persistence import kinds, rows
 from scoresieve.estimators.persistence.kinds import Field, array, columns, each, number
 from scoresieve.estimators.persistence.named import check_named, plain_named, to_named
 from scoresieve.estimators.persistence.packing import DTYPE
+from scoresieve.estimators.sieve.fold_selections import FoldSelections
 from scoresieve.estimators.sieve.smaller import SmallerModels
 from scoresieve.estimators.targets import Targets
 from scoresieve.losses import Loss
@@ -149,9 +150,9 @@ def _check_results(record: Record, key: Any) -> dict[str, Any]:
     return found
 
 
-def _check_rows(record: Record, key: Any) -> Array:
-    """A row of its table for each problem."""
-    found = record.array(key, np.int64, ("problems",))
+def _check_rows(record: Record, key: Any, size: str = "problems") -> Array:
+    """Numbers of rows of the tables: by default the chosen one for each problem."""
+    found = record.array(key, np.int64, (size,))
     if np.any(found < 0) or np.any(found >= record.known.sizes["points"]):
         record.refuse(key, "holds a number that is no row of the tables.")
     return found
@@ -160,12 +161,23 @@ def _check_rows(record: Record, key: Any) -> Array:
 def _check_smaller(record: Record, key: Any) -> dict[str, Any]:
     """As many weights, intercepts and thresholds as there are rows of the table."""
     entry, n = record.record(key), f"models of {record.name}.{key}"
-    plain: dict[str, Any] = {"rows": entry.array("rows", np.int64, (n,))}
-    if np.any(plain["rows"] < 0) or np.any(plain["rows"] >= record.known.sizes["points"]):
-        entry.refuse("rows", "holds a number that is no row of the tables.")
+    plain: dict[str, Any] = {"rows": _check_rows(entry, "rows", n)}
     for name in ("intercepts", "odds"):
         plain[name] = entry.array(name, np.float64, (n,), finite=True)
     plain["coefs"] = rows.check_matrix(entry, "coefs", "f", (n, "features"))
+    entry.end()
+    return plain
+
+
+def _check_selections(record: Record, key: Any) -> dict[str, Any]:
+    """Counts from 1 to the number of fits, for as many sizes as there are rows of the table."""
+    entry, n = record.record(key), f"sizes of {record.name}.{key}"
+    plain: dict[str, Any] = {"rows": _check_rows(entry, "rows", n)}
+    plain["n_folds"] = most = entry.number("n_folds", int, 1)
+    plain["counts"] = rows.check_matrix(entry, "counts", np.int64, (n, "features"))
+    counts = rows.to_matrix(plain["counts"])
+    if isinstance(counts, np.ndarray) or np.any((counts.data < 1) | (counts.data > most)):
+        entry.refuse("counts", f"must be a sparse matrix of numbers from 1 to {most}.")
     entry.end()
     return plain
 
@@ -180,6 +192,11 @@ _SMALLER = Field(
     _check_smaller,
     plain=lambda models: {**vars(models), "coefs": rows.plain_sparse(models.coefs)},
     value=lambda plain: SmallerModels(**{**plain, "coefs": rows.to_matrix(plain["coefs"])}),
+)
+_SELECTIONS = Field(
+    _check_selections,
+    plain=lambda found: {**vars(found), "counts": rows.plain_sparse(found.counts)},
+    value=lambda plain: FoldSelections(**{**plain, "counts": rows.to_matrix(plain["counts"])}),
 )
 _STATUS = Field(
     lambda record, key: record.choice(key, [status.name for status in Status]),
@@ -239,7 +256,9 @@ FIELDS: dict[str, Field] = {
     "_tables": each(Field(_check_results)),
     "_rows": Field(_check_rows),
     "_odds": _FINITE,
+    "_prices": _REALS,
     "smaller_models_": replace(each(_SMALLER), nullable=True),
+    "fold_selections_": replace(each(_SELECTIONS), nullable=True),
     # Of bags: prototypes are the features of the model on the embedding.
     "n_columns_in_": kinds.count("columns"),
     "prototypes_": Field(

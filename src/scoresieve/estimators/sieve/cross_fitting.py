@@ -36,13 +36,33 @@ class Plan:
         """Selections, numbers of features, final models."""
         return len(self.selections), len(self.ks), len(self.finals)
 
+    def row(self, selection: int, at_k: int, final: int) -> int:
+        """The row of a setting in ``cv_results_``."""
+        n_selections, _, n_finals = self.shape
+        return (at_k * n_selections + selection) * n_finals + final
+
 
 class Fitted(NamedTuple):
-    """A model of all rows: ``scores = X[:, columns] @ w + intercept``."""
+    """A model of all rows: ``scores = X[:, columns] @ w + intercept``; the price of `Selected`."""
 
     columns: IntArray
     w: FloatArray
     intercept: float
+    price: float
+
+
+class FoldScores(NamedTuple):
+    """What the fits without one part of the rows say of that part, and what they selected.
+
+    Attributes
+    ----------
+    scores : ndarray of shape (selections, ks, finals, n_test)
+    supports : list of list of ndarray
+        The columns, by selection and number of columns.
+    """
+
+    scores: FloatArray
+    supports: list[list[IntArray]]
 
 
 def fold_scores(
@@ -52,9 +72,9 @@ def fold_scores(
     weights: FloatArray | None,
     train: IntArray,
     test: IntArray,
-) -> FloatArray:
-    """Scores of the test rows, of shape (selections, ks, finals, n_test)."""
-    out = np.empty((*plan.shape, test.size))
+) -> FoldScores:
+    """Scores of the test rows by every setting."""
+    out, supports = np.empty((*plan.shape, test.size)), []
     X_train, X_test, y_train = X[train], X[test], y[train]
     counts = None if weights is None else weights[train]
     with one_blas_thread():
@@ -66,12 +86,13 @@ def fold_scores(
         )
         for number, path in enumerate(every):
             chosen = [selected.columns for selected in path]
+            supports.append(chosen)
             parts = zip(path, columns_of(X_train, chosen), columns_of(X_test, chosen), strict=True)
             for place, (selected, part, held_out) in enumerate(parts):
                 models = fit_finals(plan.finals, part, y_train, counts, selected)
                 for last, (w, intercept) in enumerate(models):
                     out[number, place, last] = held_out @ w + intercept
-    return out
+    return FoldScores(out, supports)
 
 
 def columns_of(X: Any, chosen: list[IntArray]) -> Iterator[Any]:
@@ -101,5 +122,5 @@ def final_fits(
         parts = columns_of(X, [selected.columns for selected in path])
         for selected, part in zip(path, parts, strict=True):
             [(w, intercept)] = fit_finals([final], part, y, weights, selected)
-            found.append(Fitted(selected.columns, w, intercept))
+            found.append(Fitted(selected.columns, w, intercept, selected.price))
     return found

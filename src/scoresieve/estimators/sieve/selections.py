@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from math import nan
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -32,12 +33,16 @@ LOSS_TOL, MEASURE_TOL = 0.01, 0.1
 
 
 class Selected(NamedTuple):
-    """The chosen units, and the model that chose them: weights of their columns, and intercept."""
+    """The chosen units, and the model that chose them: weights of their columns, and intercept.
+
+    ``price`` is what a false alarm costs in the bound of a measure; NaN for losses.
+    """
 
     units: IntArray
     columns: IntArray
     w: FloatArray
     intercept: float
+    price: float = nan
 
 
 @dataclass(frozen=True)
@@ -106,32 +111,33 @@ def paths(
         for place, k in enumerate(ks):
             smaller = found[-1].units if found else np.zeros(0, dtype=np.int64)
             starts = [smaller, *(each.units for each in beside[place : place + 1])]
-            w = best_weights(problem.with_budget(k), limits, starts, fetched)
-            found.append(selected(problem, w))
+            found.append(
+                selected(problem, *best_weights(problem.with_budget(k), limits, starts, fetched))
+            )
         last[selection.kind.name] = found
         yield found
 
 
 def best_weights(
     problem: Problem, limits: Limits, starts: list[IntArray], fetched: FetchedColumns
-) -> FloatArray:
-    """The model for one k, from the better of the starts."""
+) -> tuple[FloatArray, float]:
+    """The model for one k, from the better of the starts, and its price."""
     if not isinstance(problem.risk, LossRisk):
         limits = replace(limits, tol=MEASURE_TOL)
         result = solve_hard_budget(
             problem, limits, certificate=False, starts=starts, fetched=fetched
         )
-        return problem.joined(result.w, result.intercept)
+        return problem.joined(result.w, result.intercept), result.price
     k = problem.norm.budget
     refitter = Refitter(problem, replace(limits, tol=LOSS_TOL), fetched)
     begun = [most_promising(refitter, refitter.refit(units), k) for units in starts]
     fit = splice(refitter, min(begun, key=lambda each: each.primal), k)
-    return fit.scattered(problem.design.n_columns)
+    return fit.scattered(problem.design.n_columns), nan
 
 
-def selected(problem: Problem, w: FloatArray) -> Selected:
+def selected(problem: Problem, w: FloatArray, price: float) -> Selected:
     """The units with a weight, and the weights, of features in their order."""
     weights, intercept = problem.split(w)
     columns = np.union1d(np.flatnonzero(weights), problem.always_features)
     units = np.flatnonzero(problem.norm.units.norms(w))
-    return Selected(units, columns, weights[columns], intercept)
+    return Selected(units, columns, weights[columns], intercept, price)

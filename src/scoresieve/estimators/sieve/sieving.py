@@ -26,7 +26,8 @@ from scoresieve.estimators.sieve.choice import (
     one_standard_error,
     tabulate,
 )
-from scoresieve.estimators.sieve.cross_fitting import Plan, final_fits, fold_scores
+from scoresieve.estimators.sieve.cross_fitting import FoldScores, Plan, final_fits, fold_scores
+from scoresieve.estimators.sieve.fold_selections import FoldSelections, count_selections
 from scoresieve.estimators.sieve.splits import Parts, Split
 from scoresieve.estimators.sieve.views import View, best_view, joined
 from scoresieve.measures import Measure
@@ -45,6 +46,8 @@ class Chosen(NamedTuple):
         Where the cross-fitted scores are best cut.
     row : int
         Of ``cv_results_``.
+    price : float
+        Of a false alarm in the bound that chose the columns; NaN if a loss did.
     """
 
     w: FloatArray
@@ -53,6 +56,7 @@ class Chosen(NamedTuple):
     threshold: float
     sigmoid: Sigmoid
     row: int
+    price: float
 
     @property
     def odds(self) -> float:
@@ -68,12 +72,14 @@ class Chosen(NamedTuple):
 class Sieved(NamedTuple):
     """The view of the models, and for each class its models and the table they were chosen from.
 
-    The table is ``cv_results_`` of all views, one after the other.
+    The table is ``cv_results_`` of all views, one after the other. ``selections`` tell what the
+    fits of the splits have selected, where their columns are the same.
     """
 
     view: int
     tables: list[dict[str, Any]]
     paths: list[list[Chosen]]
+    selections: list[FoldSelections] | None
 
     @property
     def models(self) -> list[Chosen]:
@@ -141,29 +147,44 @@ class Sieving:
         title = [*settings, f"class {self.parts.data.targets.name(problem)}", f"split {split}"]
         return ", ".join(title)
 
-    def _choose(self, reporter: Reporter, found: list[FloatArray]) -> Sieved:
+    def _choose(self, reporter: Reporter, found: list[FoldScores]) -> Sieved:
         """The view, and in it the model of each class, from the scores that the jobs gave."""
         data, part_of = self.parts.data, self.parts.part_of
         judges = [Judge(self.measure, y, data.weights, part_of) for y in self._labels()]
-        pooled = [self._pooled(part) for part in in_pieces(found, len(self.parts.splits))]
-        scores = in_pieces(pooled, len(judges))  # by view and class
+        of_splits = in_pieces(found, len(self.parts.splits))
+        scores = in_pieces(list(map(self._pooled, of_splits)), len(judges))  # by view and class
         judged = [list(map(Judge.judged, judges, of_view)) for of_view in scores]
         best = best_view(judged)
         X, first_row = self.views[best].of_all(), best * math.prod(self.plan.shape)
-        tables, paths = [], []
+        tables, paths, selections = [], [], []
         for problem, judge in enumerate(judges):
             of_class = [tabulate(self.plan, of_view[problem]) for of_view in judged]
             tables.append(joined(of_class, self.views))
             path = self._chosen(X, judge, scores[best][problem], judged[best][problem])
             paths.append([each._replace(row=first_row + each.row) for each in path])
             reporter.say(self._said(problem, tables[-1], path[-1]))
-        return Sieved(best, tables, paths)
+            if self.views[best].has_same_columns:
+                ways = self._ways(judged[best][problem], path[-1].row, len(path))
+                rows = [first_row + self.plan.row(s, k, f) for k, (s, f) in enumerate(ways)]
+                fits = of_splits[best * len(judges) + problem]
+                supports = [[fit.supports[s][k] for k, (s, _) in enumerate(ways)] for fit in fits]
+                selections.append(count_selections(rows, supports, X.shape[1]))
+        return Sieved(best, tables, paths, selections or None)
 
-    def _pooled(self, found: list[FloatArray]) -> FloatArray:
+    def _ways(self, judged: Judged, row: int, n_smaller: int) -> list[tuple[int, int]]:
+        """Selection and final model that are told about for each number of columns.
+
+        They are those of the chosen row for the first numbers, and the best for each larger one.
+        """
+        n_selections, _, n_finals = self.plan.shape
+        chosen = row // n_finals % n_selections, row % n_finals
+        return [chosen] * n_smaller + best_of_each_size(judged)[n_smaller:]
+
+    def _pooled(self, found: list[FoldScores]) -> FloatArray:
         """One score for each row and setting, by the models that have not seen the row."""
         scores = np.full((*self.plan.shape, self.parts.part_of.size), np.nan)
         for part, split in zip(found, self.parts.splits, strict=True):
-            scores[..., split.test] = part
+            scores[..., split.test] = part.scores
         return scores
 
     def _chosen(self, X: Any, judge: Judge, scores: FloatArray, judged: Judged) -> list[Chosen]:
@@ -178,14 +199,13 @@ class Sieving:
             *(plan, X, judge.y, weights),
             *(plan.selections[selection], plan.ks[size], plan.finals[final]),
         )
-        n_selections, _, n_finals = plan.shape
         found = []
         for at_k, fit in enumerate(fits):
             unseen, of_columns = scores[selection, at_k, final], np.zeros(X.shape[1])
             of_columns[fit.columns] = fit.w
-            row = (at_k * n_selections + selection) * n_finals + final
+            row = plan.row(selection, at_k, final)
             sigmoid = fit_sigmoid(judge.y, unseen, weights)
-            about = judge.threshold(unseen), sigmoid, row
+            about = judge.threshold(unseen), sigmoid, row, fit.price
             found.append(Chosen(of_columns, fit.intercept, fit.columns, *about))
         return found
 
@@ -203,12 +223,12 @@ def cross_fit(
     y: FloatArray,
     weights: FloatArray | None,
     split: Split,
-) -> FloatArray:
+) -> FoldScores:
     """Scores of the held-out rows by every setting, in the view of the rows that train."""
     begin = perf_counter()
-    scores = fold_scores(plan, view.of_split(split), y, weights, split.train, split.test)
+    found = fold_scores(plan, view.of_split(split), y, weights, split.train, split.test)
     reporter.say(f"{math.prod(plan.shape)} settings, {perf_counter() - begin:.1f} s")
-    return scores
+    return found
 
 
 def in_pieces(items: list[Any], size: int) -> list[list[Any]]:

@@ -23,6 +23,10 @@ class View(Protocol):
     def settings(self) -> dict[str, Any]:
         """What makes this view, for the table."""
 
+    @property
+    def has_same_columns(self) -> bool:
+        """Whether a column is the same for all splits."""
+
     def of_split(self, split: Split) -> Any:
         """All rows, with columns that the training rows alone decide about."""
 
@@ -36,6 +40,7 @@ class AsGiven:
 
     X: Any
     settings: dict[str, Any] = field(default_factory=dict)
+    has_same_columns = True
 
     def of_split(self, split: Split) -> Any:
         """X."""

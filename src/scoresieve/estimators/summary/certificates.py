@@ -92,6 +92,14 @@ def own_objective_fact(gap: float, status: Status | None) -> Fact:
     return Fact("certificate", f"{sentence}{ended}", {"gap": gap})
 
 
+#: What nobody should read into it.
+OWN_OBJECTIVE_ALONE = Fact(
+    "not_said",
+    "The certificate is about the method's own training objective, at this C. It says nothing of "
+    "the score, nor of other rows.",
+)
+
+
 def no_certificate(why: str) -> Fact:
     """There is none."""
     return Fact("certificate", f"none: {why}")

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from math import isnan
 from typing import Any
 
 from scoresieve.estimators.summary.certificates import (
+    OWN_OBJECTIVE_ALONE,
     hard_budget_fact,
     no_certificate,
     own_objective_fact,
@@ -19,6 +21,7 @@ from scoresieve.estimators.summary.words import (
     price_fact,
     probability_fact,
     rows_fact,
+    selection_price_fact,
     threshold_fact,
     training_score_fact,
     unseen_score_fact,
@@ -26,7 +29,7 @@ from scoresieve.estimators.summary.words import (
 
 #: Why a choice by scores has no certificate.
 NO_PROOF = (
-    "the {noun} were chosen by scores of unseen {rows}, of which nothing can be proved; MeasureSVC "
+    "the {noun} were chosen by scores of unseen {rows}, of which nothing can be proved; {prover} "
     "proves how much lower its training objective can be at most"
 )
 
@@ -40,17 +43,9 @@ def classifier_facts(model: Any, problem: int, owner: Any) -> list[Fact]:
         With the parameters that the user gave and the words for columns and rows: the model itself,
         or that of bags around it.
     """
-    targets, (noun, rows) = model._targets, owner._nouns
-    name = model.measure_.name if hasattr(model, "measure_") else "accuracy"
-    used = targets.sign * float(model.intercept_[problem])
+    noun, _ = owner._nouns
     facts = [
-        rows_fact(model.n_samples_fit_, int(model.n_positives_[problem]), rows),
-        training_score_fact(
-            *(float(model.training_score_[problem]), name),
-            is_one_of_many=targets.kind != "binary",
-            rows=rows,
-        ),
-        threshold_fact(model._kind(), float(model._biases[problem]), used, targets.kind),
+        *training_facts(model, problem, owner),
         C_fact(model._arguments["C"], owner),
         budget_fact(model, noun),
     ]
@@ -58,6 +53,20 @@ def classifier_facts(model: Any, problem: int, owner: Any) -> list[Fact]:
         price = float(model.price_[problem])
         facts.append(price_fact(model.price, price, model._arguments["bound"]))
     return facts + certificate_facts(model, problem, noun)
+
+
+def training_facts(model: Any, problem: int, owner: Any) -> list[Fact]:
+    """The rows of a classifier's fit, the score of these rows, and where its alarms begin."""
+    targets, (_, rows) = model._targets, owner._nouns
+    used = targets.sign * float(model.intercept_[problem])
+    score, trained = float(model.training_score_[problem]), float(model._biases[problem])
+    kind = getattr(model, "measure_", None)
+    name = "accuracy" if kind is None else kind.name
+    return [
+        rows_fact(model.n_samples_fit_, int(model.n_positives_[problem]), rows),
+        training_score_fact(score, name, is_one_of_many=targets.kind != "binary", rows=rows),
+        threshold_fact(kind, trained, used, targets.kind),
+    ]
 
 
 def regressor_facts(model: Any) -> list[Fact]:
@@ -75,13 +84,16 @@ def regressor_facts(model: Any) -> list[Fact]:
 def sieve_facts(model: Any, problem: int, owner: Any) -> list[Fact]:
     """Of the choice of a sieve for one class; ``owner`` as for :func:`classifier_facts`."""
     noun, rows = owner._nouns
+    prover = "MeasureSVC" if owner is model else "BagMeasureSVC"
     table, row = model._tables[problem], int(model._rows[problem])
+    price = float(model._prices[problem])
     return [
         rows_fact(model.n_samples_fit_, int(model.n_positives_[problem]), rows),
         unseen_score_fact(model.measure_, table, row, rows),
         chosen_fact(table, row, noun, rows),
-        probability_fact(float(model._odds[problem])),
-        no_certificate(NO_PROOF.format(noun=noun, rows=rows)),
+        probability_fact(float(model._odds[problem]), rows),
+        *([] if isnan(price) else [selection_price_fact(price, noun)]),
+        no_certificate(NO_PROOF.format(noun=noun, rows=rows, prover=prover)),
     ]
 
 
@@ -120,14 +132,17 @@ def certificate_facts(model: Any, problem: int | None, noun: str) -> list[Fact]:
     return [fact, what_is_not_said(kind)]
 
 
-def rival_facts(model: Any, problem: int) -> list[Fact]:
-    """What is known of a rival: the C that it found, and the gap of its own objective."""
-    facts = []
+def rival_facts(model: Any, problem: int, owner: Any) -> list[Fact]:
+    """What is known of a rival: its rows and score, C, and the gap of its own objective."""
+    facts = training_facts(model, problem, owner)
     if hasattr(model, "C_"):
         C, k = float(model.C_[problem]), getattr(model, "n_features_to_select", None)
         found = ", found for the number of features" if k is not None and model.C is None else ""
         facts.append(Fact("C", f"C = {C:.3g}{found}", {"C": C}))
+    elif getattr(owner, "C", None) is not None:
+        facts.append(C_fact(owner.C, owner))
     if not hasattr(model, "gap_"):
         return [*facts, no_certificate("the method has no bound of what others could reach")]
     status = model.status_[problem] if hasattr(model, "status_") else None
-    return [*facts, own_objective_fact(float(model.gap_[problem]), status)]
+    gap = float(model.gap_[problem])
+    return [*facts, own_objective_fact(gap, status), OWN_OBJECTIVE_ALONE]

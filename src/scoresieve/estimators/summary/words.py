@@ -7,7 +7,6 @@ from typing import Any
 from scipy.special import expit
 
 from scoresieve.estimators.summary.parts import Fact
-from scoresieve.losses import Loss
 from scoresieve.measures import HighestScores, Measure
 
 
@@ -75,18 +74,22 @@ def size_of(point: dict[str, Any]) -> int:
     return int(next(point[name] for name in point if name.startswith("n_")))
 
 
-def probability_fact(odds: float) -> Fact:
-    """The threshold of calibrated scores."""
+def probability_fact(odds: float, rows: str) -> Fact:
+    """The threshold of calibrated scores, and the rows or bags that it is from."""
     probability = float(expit(odds))
-    sentence = f"alarms from a probability of {probability:.3f} on, the steady best of unseen rows"
+    sentence = (
+        f"alarms from a probability of {probability:.3f} on, the steady best of unseen {rows}"
+    )
     return Fact("threshold", sentence, {"probability": probability})
 
 
-def threshold_fact(kind: Measure | Loss, trained: float, used: float, target: str) -> Fact:
+def threshold_fact(kind: Measure | None, trained: float, used: float, target: str) -> Fact:
     """Where alarms begin, and whether the intercept was moved for that.
 
     Parameters
     ----------
+    kind : Measure or None
+        What the model was trained for; None for losses, whose intercept is never moved.
     trained, used : float
         Intercepts, for the positive class.
     target : {"binary", "multiclass", "multilabel"}
@@ -105,6 +108,18 @@ def threshold_fact(kind: Measure | Loss, trained: float, used: float, target: st
     return Fact("threshold", f"{where}; {moved}", {"intercept": used, "shift": shift})
 
 
+#: Where the price of a measure's own bound is from.
+BY_AUTO = (
+    "by price='auto': the measure's own rate of exchange, or less where that gives an empty model"
+)
+
+
+def selection_price_fact(price: float, noun: str) -> Fact:
+    """What a false alarm costs in the bound by which a sieve has chosen its columns."""
+    sentence = f"in the bound that chose the {noun} a false alarm costs {price:.3g} of a missed "
+    return Fact("price", f"{sentence}positive, {BY_AUTO}", {"price": price, "parameter": "auto"})
+
+
 def price_fact(parameter: Any, price: float, bound: str) -> Fact:
     """What a false alarm costs in the bound, and who said so.
 
@@ -118,8 +133,7 @@ def price_fact(parameter: Any, price: float, bound: str) -> Fact:
     if bound == "paper":
         why = "as always in the paper's bound"
     elif parameter == "auto":
-        why = "by price='auto': the measure's own rate of exchange, or less where that gives an "
-        why += "empty model"
+        why = BY_AUTO
     sentence = f"a false alarm costs {price:.3g} of a missed positive, {why}"
     return Fact("price", sentence, {"price": price, "parameter": parameter})
 
