@@ -1,0 +1,124 @@
+"""One mutant against the tests that run its lines."""
+
+from __future__ import annotations
+
+import importlib.abc
+import importlib.machinery
+import importlib.util
+import sys
+import tempfile
+from pathlib import Path
+from types import CodeType
+from typing import Any, NamedTuple
+
+import pytest
+
+from studies.mutation.children import in_child
+from studies.mutation.mutants import Mutant, mutated_code
+from studies.mutation.tracing import QUIET, Trace
+
+#: CPU seconds that a mutant may take beyond five times those of its tests.
+LEAST_SECONDS = 20.0
+
+
+class Verdict(NamedTuple):
+    """What became of a mutant: killed, timeout, survived, or untested where no test runs it."""
+
+    outcome: str
+    #: The test that noticed it.
+    by: str
+    cpu_seconds: float
+
+
+class _MutatedLoader(importlib.machinery.SourceFileLoader):
+    """Loads a file with its fault of one number."""
+
+    number = 0
+
+    def get_code(self, fullname: str) -> CodeType:
+        return mutated_code(Path(self.path), self.number)
+
+
+class _Finder(importlib.abc.MetaPathFinder):
+    """Answers for one module only."""
+
+    def __init__(self, source: Path, mutant: Mutant) -> None:
+        self.source, self.mutant = source, mutant
+
+    def find_spec(self, fullname: str, path: Any, target: Any = None) -> Any:
+        if fullname != self.mutant.module:
+            return None
+        file = str(self.source / self.mutant.path)
+        loader = _MutatedLoader(fullname, file)
+        loader.number = self.mutant.number
+        return importlib.util.spec_from_file_location(fullname, file, loader=loader)
+
+
+class _Chosen:
+    """A pytest plugin: runs the tests of a list in its order, and writes down the first failure."""
+
+    def __init__(self, tests: list[str], report: Path) -> None:
+        self.rank = {test: rank for rank, test in enumerate(tests)}
+        self.report = report
+
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+        items[:] = sorted(
+            (item for item in items if item.nodeid in self.rank),
+            key=lambda item: self.rank[item.nodeid],
+        )
+
+    def pytest_runtest_logstart(self, nodeid: str) -> None:
+        self.report.write_text(nodeid)
+
+
+def tests_for(mutant: Mutant, source: Path, traces: list[Trace]) -> dict[str, float]:
+    """The tests that run a mutant's lines, and their seconds; the quick ones first.
+
+    What runs when the module is loaded is tested by all that run some line of it.
+    """
+    path, found = str(source / mutant.path), {}
+    for each in traces:
+        of_line = each.tests_of.get(path, {})
+        lines: Any = range(mutant.lines[0], mutant.lines[1] + 1)
+        if not any(of_line.get(line) for line in lines) and _runs_at_import(mutant, traces, path):
+            lines = of_line
+        for line in lines:
+            found.update({test: each.seconds.get(test) for test in of_line.get(line, [])})
+    timed = {test: seconds for test, seconds in found.items() if seconds is not None}
+    return dict(sorted(timed.items(), key=lambda entry: entry[1]))
+
+
+def _runs_at_import(mutant: Mutant, traces: list[Trace], path: str) -> bool:
+    """Whether no test runs the lines and yet they are known to be run."""
+    lines = range(mutant.lines[0], mutant.lines[1] + 1)
+    known = [each.tests_of.get(path, {}) for each in traces]
+    tested = any(of_line.get(line) for of_line in known for line in lines)
+    return not tested and any(line in of_line for of_line in known for line in lines)
+
+
+def try_mutant(mutant: Mutant, source: Path, tests: dict[str, float]) -> Verdict:
+    """Run the tests until one fails."""
+    if not tests:
+        return Verdict("untested", "", 0.0)
+    with tempfile.TemporaryDirectory() as folder:
+        report = Path(folder) / "test"
+        limit = LEAST_SECONDS + 5.0 * sum(tests.values())
+        end = in_child(lambda: _run(mutant, source, list(tests), report), limit)
+        last = report.read_text() if report.exists() else "at import"
+    if end.ran_out:
+        return Verdict("timeout", last, end.cpu_seconds)
+    if end.code == pytest.ExitCode.OK:
+        return Verdict("survived", "", end.cpu_seconds)
+    return Verdict("killed", last, end.cpu_seconds)
+
+
+def _run(mutant: Mutant, source: Path, tests: list[str], report: Path) -> int:
+    import hypothesis
+
+    # A failure is all that counts; nobody reads the smallest example.
+    phases = (hypothesis.Phase.explicit, hypothesis.Phase.generate)
+    hypothesis.settings.register_profile("mutation", phases=phases, database=None)
+    hypothesis.settings.load_profile("mutation")
+    sys.meta_path.insert(0, _Finder(source, mutant))
+    files = dict.fromkeys(test.split("::")[0] for test in tests)
+    return int(pytest.main([*QUIET, "-x", *files], plugins=[_Chosen(tests, report)]))
