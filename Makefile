@@ -20,7 +20,7 @@ DOCS := $(VENV)/.docs-installed
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo docs test test-quick test-matrix test-oldest soak paper lint format clean distclean
+.PHONY: help demo docs test test-quick test-matrix test-oldest coverage mutation soak paper lint format clean distclean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
@@ -44,6 +44,16 @@ test-matrix: ## the tests on the oldest and newest Python and scikit-learn; PYTE
 test-oldest: ## the tests with the oldest versions that pyproject.toml allows
 	$(PYTHON) tools/test_matrix.py $(PYTHONS) --only 1.6 --pytest="$(PYTEST)"
 
+coverage: $(DEV) ## every test with branch coverage of src; fails below the share in pyproject.toml
+	$(BIN)/coverage erase
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/coverage run -m pytest -n $(WORKERS) --dist worksteal $(PYTEST)
+	$(BIN)/coverage combine --quiet
+	$(BIN)/coverage report
+
+mutation: $(DEV) ## faults put into the core, one at a time, then docs/testing.md; MUTATION="--share 0.1" for less
+	$(BIN)/python -m studies.mutation $(MUTATION); status=$$?; \
+		$(BIN)/python -m studies.mutation.page && exit $$status
+
 soak: $(DEV) ## long runs that try to break the package, then docs/soak.md; SOAK="--seconds 60" for less
 	$(BIN)/python -m studies.soak all --results studies/soak/results $(SOAK); status=$$?; \
 		$(BIN)/python -m studies.soak.page && exit $$status
@@ -61,7 +71,8 @@ format: $(DEV) ## rewrite the files in the project's style
 	$(BIN)/ruff format .
 
 clean: ## remove caches and build products, keep .venv
-	rm -rf build dist demo_output docs/_build docs/gallery docs/generated .pytest_cache .ruff_cache .hypothesis
+	rm -rf build dist demo_output docs/_build docs/gallery docs/generated .pytest_cache .ruff_cache .hypothesis .mutation
+	rm -f .coverage .coverage.*
 	find . -path './$(VENV)*' -prune -o -name __pycache__ -type d -prune -exec rm -rf {} +
 
 distclean: clean ## remove the environments, too
