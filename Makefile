@@ -38,11 +38,11 @@ test: lint ## style and types, then every test, with the slow ones and the docte
 test-quick: $(DEV) ## the tests that take less than about two seconds each
 	$(PYTEST_IN_PARALLEL) -m "not slow"
 
-test-matrix: ## the tests on the oldest and newest Python and scikit-learn; PYTEST="-m 'not slow'" for less
+test-matrix: ## the tests on the oldest and newest Python and libraries; PYTEST="-m 'not slow'" for less
 	$(PYTHON) tools/test_matrix.py $(PYTHONS) --pytest="$(PYTEST)"
 
-test-oldest: ## the tests with the oldest versions that pyproject.toml allows
-	$(PYTHON) tools/test_matrix.py $(PYTHONS) --only 1.6 --pytest="$(PYTEST)"
+test-oldest: ## the tests with the lower bounds of pyproject.toml, those of the extras too
+	$(PYTHON) tools/test_matrix.py $(PYTHONS) --only oldest --pytest="$(PYTEST)"
 
 coverage: $(DEV) ## every test with branch coverage of src; fails below the share in pyproject.toml
 	$(BIN)/coverage erase

@@ -86,6 +86,9 @@ def run_group(name: str, args: argparse.Namespace) -> dict[str, Any]:
     traces = [
         trace(each, files, args.marks, args.state) for each in group.test_files(Path.cwd())
     ]
+    for file in files:
+        if not any(each.tests_of.get(str(file)) for each in traces):
+            raise RuntimeError(f"no test of the group {name!r} loads {file}; add one to GROUPS.")
     store = Store(args.state / f"{name}.jsonl")
     todo = [mutant for mutant in chosen if _is_open(mutant, store, args.again)]
     progress = Progress(name, [SECONDS_EACH] * len(todo), 1, len(chosen) - len(todo))

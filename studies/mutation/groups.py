@@ -28,7 +28,7 @@ GROUPS = {
     "measures": Group(("measures/*.py",), ("measures/test_*.py",)),
     "risks": Group(
         ("risks/*.py",),
-        ("risks/test_*.py", "test_certificate.py", "losses/test_*.py"),
+        ("risks/test_*.py", "losses/test_*.py"),
     ),
     "regularizers": Group(
         ("regularizers/*.py",), ("regularizers/test_*.py", "solvers/smooth/test_newton.py")

@@ -91,7 +91,9 @@ def trace(test_file: str, sources: Iterable[Path], marks: str, kept: Path) -> Tr
 
 
 def _run(test_file: str, files: list[Path], marks: str, stored: Path) -> int:
-    measured = coverage.Coverage(data_file=None, include=[str(each) for each in files])
+    # The settings in pyproject.toml are for all of the package.
+    included = [str(each) for each in files]
+    measured = coverage.Coverage(data_file=None, config_file=False, include=included)
     watch = _Watch(measured)
     measured.start()
     code = pytest.main([*QUIET, "-m", marks, test_file], plugins=[watch])
