@@ -5,9 +5,9 @@
 
 Lower bounds are those of the package and of its extras: "numpy>=1.26" is tried as numpy 1.26. A new
 Python has no builds of such old libraries, so that there only scikit-learn, whose interface changes
-most, is an old one. Each pair gets an environment of its own under ``.venv-matrix``, which later runs use again. Pythons
-are those named on the command line, or else the oldest and the newest ``python3.N``, 3.11 or newer,
-that is on the PATH or among pyenv's versions and starts.
+most, is an old one. Each pair gets an environment of its own under ``.venv-matrix``, which later
+runs use again. Pythons are those named on the command line, or else the oldest and the newest
+``python3.N``, 3.11 or newer, that is on the PATH or among pyenv's versions and starts.
 """
 
 from __future__ import annotations
@@ -56,7 +56,9 @@ def lower_bounds() -> list[str]:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     extras = project["optional-dependencies"]
     required = {*project["dependencies"], *(each for name in extras for each in extras[name])}
-    found = [LOWER_BOUND.fullmatch(each) for each in sorted(required) if project["name"] not in each]
+    found = [
+        LOWER_BOUND.fullmatch(each) for each in sorted(required) if project["name"] not in each
+    ]
     if not all(found):
         sys.exit("every requirement in pyproject.toml must have a lower bound: name>=1.2")
     return [f"{each['name']}=={each['major']}.{each['minor'] or 0}.*" for each in found]

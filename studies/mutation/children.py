@@ -1,4 +1,4 @@
-"""Work in a forked process: what is imported stays imported, and our own modules are loaded anew."""
+"""Work in a forked process: others' modules stay imported, our own are loaded anew."""
 
 from __future__ import annotations
 

@@ -83,9 +83,7 @@ def run_group(name: str, args: argparse.Namespace) -> dict[str, Any]:
     chosen = [mutant for mutant in chosen if args.label in mutant.label]
     files = [SOURCE / path for path in paths]
     log(f"{name}: {len(chosen)} of {len(everything)} mutants; tracing the tests")
-    traces = [
-        trace(each, files, args.marks, args.state) for each in group.test_files(Path.cwd())
-    ]
+    traces = [trace(each, files, args.marks, args.state) for each in group.test_files(Path.cwd())]
     for file in files:
         if not any(each.tests_of.get(str(file)) for each in traces):
             raise RuntimeError(f"no test of the group {name!r} loads {file}; add one to GROUPS.")

@@ -86,9 +86,7 @@ def mutants_of(source: Path, path: str) -> list[Mutant]:
     for number, site in enumerate(_sites(ast.parse((source / path).read_text()))):
         change = site.function, _text(site.node), _text(site.new)
         seen[change] += 1
-        found.append(
-            Mutant(path, number, site.kind, _lines(site.statement), *change, seen[change])
-        )
+        found.append(Mutant(path, number, site.kind, _lines(site.statement), *change, seen[change]))
     return found
 
 
@@ -150,9 +148,7 @@ def _of_statement(
     known |= {each.id for each in ast.walk(node) if _is_stored_name(each)}
 
 
-def _inside(
-    parent: ast.AST, field: str, function: str, statement: ast.stmt
-) -> Iterator[_Site]:
+def _inside(parent: ast.AST, field: str, function: str, statement: ast.stmt) -> Iterator[_Site]:
     """Faults of the expressions below one field of a node."""
     value = getattr(parent, field)
     for place, node in enumerate(value if isinstance(value, list) else [value]):

@@ -1,8 +1,9 @@
 """The faults that are put in: what may stand in the place of a node of the syntax tree.
 
-    a < b  ->  a <= b, a >= b       a + b  ->  a - b          n     ->  n + 1, x -> 2 x
-    p and q  ->  p or q             if p   ->  if not p       min   ->  max, any -> all, ...
-    return x  ->  return None       a statement that changes or checks something  ->  nothing
+* ``a < b``: ``a <= b`` and ``a >= b``; ``a + b``: ``a - b``; ``p and q``: ``p or q``;
+* ``n``: ``n + 1``; ``x``: ``2 x``; ``True``: ``False``; ``min``: ``max``, ``any``: ``all``, ...;
+* ``if p``: ``if not p``; ``return x``: ``return None``;
+* nothing in the place of a statement that changes or checks something.
 """
 
 from __future__ import annotations
