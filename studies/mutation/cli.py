@@ -9,6 +9,7 @@ import os
 import random
 from collections import Counter
 from collections.abc import Sequence
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,7 @@ from studies.mutation.groups import GROUPS
 from studies.mutation.mutants import Mutant, mutants_of
 from studies.mutation.page import HEAD, row_of
 from studies.mutation.tracing import trace
-from studies.mutation.trying import Verdict, tests_for, try_mutant
+from studies.mutation.trying import Verdict, quickest, tests_for, try_mutant
 
 SOURCE = Path("src")
 RESULTS = Path(__file__).parent / "results"
@@ -56,6 +57,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--most", type=int, default=10**9, help="mutants of a group at most")
     parser.add_argument("--seed", type=int, default=0, help="of the sample")
     parser.add_argument("--marks", default="not slow", help="which tests, as for pytest -m")
+    parser.add_argument(
+        "--seconds", type=float, default=inf, help="of tests for a mutant, the quick ones first"
+    )
     parser.add_argument("--again", action="store_true", help="try again what survived before")
     parser.add_argument("--label", default="", help="only mutants whose label holds this text")
     parser.add_argument("--least", type=float, default=85.0, help="percent that must be killed")
@@ -91,7 +95,8 @@ def run_group(name: str, args: argparse.Namespace) -> dict[str, Any]:
     todo = [mutant for mutant in chosen if _is_open(mutant, store, args.again)]
     progress = Progress(name, [SECONDS_EACH] * len(todo), 1, len(chosen) - len(todo))
     for mutant in todo:
-        verdict = try_mutant(mutant, SOURCE, tests_for(mutant, SOURCE, traces))
+        tests = quickest(tests_for(mutant, SOURCE, traces), args.seconds)
+        verdict = try_mutant(mutant, SOURCE, tests)
         store.append(_key(mutant), verdict._asdict(), verdict.cpu_seconds, [])
         progress.step(SECONDS_EACH, f"{verdict.outcome} {mutant.label}", verdict.cpu_seconds)
     verdicts = [Verdict(**store.result(_key(mutant))) for mutant in chosen]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.abc
 import importlib.machinery
 import importlib.util
+import itertools
 import sys
 import tempfile
 from pathlib import Path
@@ -86,6 +87,16 @@ def tests_for(mutant: Mutant, source: Path, traces: list[Trace]) -> dict[str, fl
             found.update({test: each.seconds.get(test) for test in of_line.get(line, [])})
     timed = {test: seconds for test, seconds in found.items() if seconds is not None}
     return dict(sorted(timed.items(), key=lambda entry: entry[1]))
+
+
+def quickest(tests: dict[str, float], seconds: float) -> dict[str, float]:
+    """As many of the tests, the first ones, as take so long together; one at least."""
+    totals = itertools.accumulate(tests.values())
+    return dict(
+        entry
+        for entry, total in zip(tests.items(), totals, strict=True)
+        if total <= seconds or total == entry[1]
+    )
 
 
 def _runs_at_import(mutant: Mutant, traces: list[Trace], path: str) -> bool:

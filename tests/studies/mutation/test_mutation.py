@@ -14,6 +14,7 @@ from studies.mutation.groups import GROUPS
 from studies.mutation.mutants import Mutant, mutants_of, mutated_code
 from studies.mutation.page import BEGIN, END, renewed, tables_of
 from studies.mutation.tracing import Trace
+from studies.mutation.trying import quickest
 from studies.mutation.trying import tests_for as chosen_tests
 
 ROOT = Path(__file__).parents[3]
@@ -102,6 +103,13 @@ def test_tests_are_those_that_run_the_lines_the_quick_ones_first():
     assert at(4) == ["t::quick", "t::slow"]
     assert at(1) == ["t::quick", "t::other", "t::slow"]  # what runs when the module is loaded
     assert at(7) == []
+
+
+def test_the_quickest_tests_fill_the_time():
+    tests = {"a": 1.0, "b": 2.0, "c": 3.0}
+    assert list(quickest(tests, 3.5)) == ["a", "b"]
+    assert list(quickest(tests, 0.5)) == ["a"]
+    assert quickest({}, 1.0) == {}
 
 
 def test_the_page_keeps_its_text_and_shows_survivors(tmp_path):
