@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import time
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -43,18 +44,20 @@ class _Watch:
     def __init__(self, measured: coverage.Coverage) -> None:
         self.measured = measured
         self.seconds: dict[str, float] = {}
+        #: Skipped ones among them.
+        self.failed: set[str] = set()
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Any:
         self.measured.switch_context(item.nodeid)
-        return (yield)
+        begin = time.process_time()
+        result = yield
+        self.seconds[item.nodeid] = time.process_time() - begin
+        return result
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        if report.passed:
-            before = self.seconds.get(report.nodeid, 0.0)
-            self.seconds[report.nodeid] = before + report.duration
-        else:
-            self.seconds.pop(report.nodeid, None)
+        if not report.passed:
+            self.failed.add(report.nodeid)
 
 
 def trace(test_file: str, sources: Iterable[Path], marks: str, kept: Path) -> Trace:
@@ -107,5 +110,6 @@ def _run(test_file: str, files: list[Path], marks: str, stored: Path) -> int:
         for each in files
     }
     if code in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED):
-        write_text(stored, json.dumps({"seconds": watch.seconds, "tests_of": tests_of}))
+        seconds = {test: each for test, each in watch.seconds.items() if test not in watch.failed}
+        write_text(stored, json.dumps({"seconds": seconds, "tests_of": tests_of}))
     return int(code)
