@@ -54,6 +54,11 @@ class Mutant:
         return self.path.removesuffix(".py").replace("/", ".")
 
     @property
+    def all_lines(self) -> range:
+        """Numbers of its lines."""
+        return range(self.lines[0], self.lines[1] + 1)
+
+    @property
     def label(self) -> str:
         """What names it in results; it stays the same when lines move."""
         count = f" ({self.occurrence})" if self.occurrence > 1 else ""

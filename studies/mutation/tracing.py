@@ -31,7 +31,8 @@ class Trace:
     seconds : dict of str to float
         CPU time of each test that passed, by its node id.
     tests_of : dict of str to dict of int to list of str
-        For each module's file, the tests that run each line.
+        For each module's file, the tests that run each line; an empty name stands for what runs
+        when the tests are loaded: definitions, and objects that several tests share.
     """
 
     seconds: dict[str, float] = field(default_factory=dict)
@@ -104,7 +105,7 @@ def _run(test_file: str, files: list[Path], marks: str, stored: Path) -> int:
     data = measured.get_data()
     tests_of = {
         str(each): {
-            line: sorted(set(contexts) - {""})
+            line: sorted(contexts)
             for line, contexts in data.contexts_by_lineno(str(each.resolve())).items()
         }
         for each in files

@@ -18,8 +18,8 @@ from studies.mutation.children import in_child
 from studies.mutation.mutants import Mutant, mutated_code
 from studies.mutation.tracing import QUIET, Trace
 
-#: CPU seconds that a mutant may take beyond five times those of its tests.
-LEAST_SECONDS = 20.0
+#: CPU seconds that a mutant may take beyond three times those of its tests.
+LEAST_SECONDS = 10.0
 
 
 class Verdict(NamedTuple):
@@ -75,18 +75,17 @@ class _Chosen:
 def tests_for(mutant: Mutant, source: Path, traces: list[Trace]) -> dict[str, float]:
     """The tests that run a mutant's lines, and their seconds; the quick ones first.
 
-    What runs when the module is loaded is tested by all that run some line of it.
+    Lines that run when a test file is loaded may matter to all of its tests that run some line of
+    the module.
     """
     path, found = str(source / mutant.path), {}
     for each in traces:
         of_line = each.tests_of.get(path, {})
-        lines: Any = range(mutant.lines[0], mutant.lines[1] + 1)
-        if not any(of_line.get(line) for line in lines) and _runs_at_import(mutant, traces, path):
-            lines = of_line
-        for line in lines:
-            found.update({test: each.seconds.get(test) for test in of_line.get(line, [])})
-    timed = {test: seconds for test, seconds in found.items() if seconds is not None}
-    return dict(sorted(timed.items(), key=lambda entry: entry[1]))
+        tests = {test for line in mutant.all_lines for test in of_line.get(line, [])}
+        if "" in tests:
+            tests.update(*of_line.values())
+        found.update({test: each.seconds[test] for test in tests if test in each.seconds})
+    return dict(sorted(found.items(), key=lambda entry: (entry[1], entry[0])))
 
 
 def quickest(tests: dict[str, float], seconds: float) -> dict[str, float]:
@@ -99,21 +98,13 @@ def quickest(tests: dict[str, float], seconds: float) -> dict[str, float]:
     )
 
 
-def _runs_at_import(mutant: Mutant, traces: list[Trace], path: str) -> bool:
-    """Whether no test runs the lines and yet they are known to be run."""
-    lines = range(mutant.lines[0], mutant.lines[1] + 1)
-    known = [each.tests_of.get(path, {}) for each in traces]
-    tested = any(of_line.get(line) for of_line in known for line in lines)
-    return not tested and any(line in of_line for of_line in known for line in lines)
-
-
 def try_mutant(mutant: Mutant, source: Path, tests: dict[str, float]) -> Verdict:
     """Run the tests until one fails."""
     if not tests:
         return Verdict("untested", "", 0.0)
     with tempfile.TemporaryDirectory() as folder:
         report = Path(folder) / "test"
-        limit = LEAST_SECONDS + 5.0 * sum(tests.values())
+        limit = LEAST_SECONDS + 3.0 * sum(tests.values())
         end = in_child(lambda: _run(mutant, source, list(tests), report), limit)
         last = report.read_text() if report.exists() else "at import"
     if end.ran_out:

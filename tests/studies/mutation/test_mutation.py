@@ -93,7 +93,7 @@ def test_a_sample_is_a_part_of_larger_ones(module):
 
 def test_tests_are_those_that_run_the_lines_the_quick_ones_first():
     path = "src/a.py"
-    lines = {1: [], 4: ["t::slow", "t::quick"], 9: ["t::other"]}
+    lines = {1: [""], 4: ["t::slow", "t::quick"], 9: ["t::other"]}
     traces = [Trace({"t::slow": 2.0, "t::quick": 0.1, "t::other": 0.5}, {path: lines})]
 
     def at(line):
