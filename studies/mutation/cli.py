@@ -5,13 +5,14 @@ from __future__ import annotations
 import argparse
 import hashlib
 import json
-import os
 import random
 from collections import Counter
 from collections.abc import Sequence
 from math import inf
 from pathlib import Path
 from typing import Any
+
+from threadpoolctl import threadpool_limits
 
 from studies.common.progress import Progress, log
 from studies.common.storing import Store, write_text
@@ -32,9 +33,8 @@ SECONDS_EACH = 4.0
 def main(arguments: Sequence[str] | None = None) -> int:
     """The exit code is 1 if fewer mutants than ``--least`` percent are killed in a group."""
     args = _parser().parse_args(arguments)
-    for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
-        os.environ.setdefault(name, "1")
     load_slow_parts()
+    threadpool_limits(1)  # a fork takes the limit along
     lines = []
     for name in args.groups or GROUPS:
         line = run_group(name, args)
