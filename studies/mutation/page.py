@@ -11,8 +11,8 @@ from studies.common.tables import markdown
 
 RESULTS = Path(__file__).parent / "results"
 PAGE = Path(__file__).parents[2] / "docs" / "testing.md"
-#: Why a mutant that survives does the same as the code: by its label, kept beside the results.
-EQUIVALENT = Path(__file__).parent / "equivalent.json"
+#: Why no test notices a mutant, by its label: mostly because it does the same as the code.
+REASONS = Path(__file__).parent / "reasons.json"
 BEGIN, END = "<!-- begin of the tables -->\n", "<!-- end of the tables -->\n"
 HEAD = ["group", "mutants", "tried", "killed", "by time", "survived", "killed %"]
 
@@ -27,8 +27,8 @@ def row_of(line: dict[str, Any]) -> list[Any]:
     ]
 
 
-def tables_of(results: Path, equivalent: dict[str, str]) -> str:
-    """The counts, and every survivor with why it is none, where that is so."""
+def tables_of(results: Path, reasons: dict[str, str]) -> str:
+    """The counts, and every survivor with why it survives, where that is known."""
     lines = [json.loads(path.read_text()) for path in sorted(results.glob("*.json"))]
     total = {
         "group": "all",
@@ -42,10 +42,10 @@ def tables_of(results: Path, equivalent: dict[str, str]) -> str:
     total["percent"] = round(100 * (1 - len(total["survivors"]) / max(1, total["tried"])), 1)
     text = markdown(HEAD, [row_of(line) for line in (*lines, total)])
     rows = [
-        [f"`{each['label']}`".replace("|", "\\|"), equivalent.get(each["label"], "")]
+        [f"`{each['label']}`".replace("|", "\\|"), reasons.get(each["label"], "")]
         for each in total["survivors"]
     ]
-    return f"{text}\n{markdown(['survivor', 'why it does the same'], rows, n_left=2)}"
+    return f"{text}\n{markdown(['survivor', 'why no test notices it'], rows, n_left=2)}"
 
 
 def renewed(page: str, tables: str) -> str:
@@ -55,5 +55,5 @@ def renewed(page: str, tables: str) -> str:
 
 
 if __name__ == "__main__":
-    reasons = json.loads(EQUIVALENT.read_text())
+    reasons = json.loads(REASONS.read_text())
     write_text(PAGE, renewed(PAGE.read_text(), tables_of(RESULTS, reasons)))
