@@ -20,7 +20,7 @@ pa = pytest.importorskip("pyarrow")
 
 def matrix(n_rows=300, n_columns=50):
     X = sp.random_array(
-        (n_rows, n_columns), density=0.1, format="csr", rng=np.random.default_rng(1)
+        (n_rows, n_columns), density=0.1, format="csr", random_state=np.random.default_rng(1)
     )
     # Rows without entries at both ends and in between.
     return sp.csr_array(np.where(np.isin(np.arange(n_rows), [0, 7, n_rows - 1]), 0, 1)[:, None] * X)

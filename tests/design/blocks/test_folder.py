@@ -24,7 +24,7 @@ from scoresieve.design.blocks.pairwise import pairwise
 
 def matrix(n_rows=400, n_columns=60, seed=0):
     rng = np.random.default_rng(seed)
-    return sp.random_array((n_rows, n_columns), density=0.1, format="csr", rng=rng)
+    return sp.random_array((n_rows, n_columns), density=0.1, format="csr", random_state=rng)
 
 
 @pytest.fixture
