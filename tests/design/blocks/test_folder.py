@@ -24,7 +24,9 @@ from scoresieve.design.blocks.pairwise import pairwise
 
 def matrix(n_rows=400, n_columns=60, seed=0):
     rng = np.random.default_rng(seed)
-    return sp.random_array((n_rows, n_columns), density=0.1, format="csr", random_state=rng)
+    X = sp.random_array((n_rows, n_columns), density=0.1, format="csr", random_state=rng)
+    # Old releases of scipy draw 64-bit indices, and so more bytes.
+    return sp.csr_array((X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32)), X.shape)
 
 
 @pytest.fixture
