@@ -69,8 +69,7 @@ def test_a_selector_gives_exactly_k_columns(name, words, dense, monkeypatch):
         assert isinstance(block, np.ndarray)
         assert pick.own is None or pick.own(block).shape == task.y_test.shape
     found = np.isin(picks[0].columns, np.arange(6)).sum()
-    # The paper's bound, made for all features, puts a word that tells nothing among the first.
-    assert found == (2 if name == "MeasureSVC paper" else 3)
+    assert found == 3
 
 
 def test_all_features_have_an_own_model_only(words):
