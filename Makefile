@@ -21,7 +21,7 @@ RELEASE := $(VENV)/.release-installed
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo docs test test-quick test-matrix test-oldest soak paper dist try-dist lint format clean distclean
+.PHONY: help demo docs test test-quick test-matrix test-oldest coverage mutation soak paper dist try-dist lint format clean distclean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
@@ -39,11 +39,21 @@ test: lint ## style and types, then every test, with the slow ones and the docte
 test-quick: $(DEV) ## the tests that take less than about two seconds each
 	$(PYTEST_IN_PARALLEL) -m "not slow"
 
-test-matrix: ## the tests on the oldest and newest Python and scikit-learn; PYTEST="-m 'not slow'" for less
+test-matrix: ## the tests on the oldest and newest Python and libraries; PYTEST="-m 'not slow'" for less
 	$(PYTHON) tools/test_matrix.py $(PYTHONS) --pytest="$(PYTEST)"
 
-test-oldest: ## the tests with the oldest versions that pyproject.toml allows
-	$(PYTHON) tools/test_matrix.py $(PYTHONS) --only 1.6 --pytest="$(PYTEST)"
+test-oldest: ## the tests with the lower bounds of pyproject.toml, those of the extras too
+	$(PYTHON) tools/test_matrix.py $(PYTHONS) --only oldest --pytest="$(PYTEST)"
+
+coverage: $(DEV) ## every test with branch coverage of src; fails below the share in pyproject.toml
+	$(BIN)/coverage erase
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/coverage run -m pytest -n $(WORKERS) --dist worksteal $(PYTEST)
+	$(BIN)/coverage combine --quiet
+	$(BIN)/coverage report
+
+mutation: $(DEV) ## faults put into the core, one at a time, then docs/testing.md; MUTATION="--share 0.1" for less
+	$(BIN)/python -m studies.mutation $(MUTATION); status=$$?; \
+		$(BIN)/python -m studies.mutation.page && exit $$status
 
 soak: $(DEV) ## long runs that try to break the package, then docs/soak.md; SOAK="--seconds 60" for less
 	$(BIN)/python -m studies.soak all --results studies/soak/results $(SOAK); status=$$?; \
@@ -70,7 +80,8 @@ format: $(DEV) ## rewrite the files in the project's style
 	$(BIN)/ruff format .
 
 clean: ## remove caches and build products, keep .venv
-	rm -rf build dist demo_output docs/_build docs/gallery docs/generated .pytest_cache .ruff_cache .hypothesis
+	rm -rf build dist demo_output docs/_build docs/gallery docs/generated .pytest_cache .ruff_cache .hypothesis .mutation
+	rm -f .coverage .coverage.*
 	find . -path './$(VENV)*' -prune -o -name __pycache__ -type d -prune -exec rm -rf {} +
 
 distclean: clean ## remove the environments, too

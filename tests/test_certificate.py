@@ -384,3 +384,14 @@ class TestSlopesThatProveNothing:
             certify_with(good, point=Slopes(-slopes))
         with pytest.raises(ValueError, match=r"shape \(29,\); there are 30 rows"):
             certify_with(good, point=Slopes(slopes[:-1]))
+
+
+def test_weights_may_be_a_list_and_a_dual_point_must_be_there(data):
+    X, y = data(0)
+    settings = {"measure": "f1", "budget": 3, "C": 1.0}
+    result = solve(X, y, tol=0.1, **settings)
+    settings["price"] = result.price
+    check = certify(X, y, result.w, result.dual_point, **settings)
+    assert certify(X, y, result.w.tolist(), result.dual_point, **settings) == check
+    with pytest.raises(ValueError, match=r"no dual point to check.*with_certificate=True"):
+        certify(X, y, result.w, None, **settings)

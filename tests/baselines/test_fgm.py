@@ -169,7 +169,7 @@ def test_the_subproblem_with_overlapping_groups(data, brute):
 def test_sparse_data_with_a_million_columns():
     rng = np.random.default_rng(0)
     y = np.where(rng.uniform(size=200) < 0.4, 1, -1)
-    noise = sp.random_array((200, 10**6), density=2e-5, rng=rng, format="csr")
+    noise = sp.random_array((200, 10**6), density=2e-5, random_state=rng, format="csr")
     signal = sp.csr_array(
         (np.maximum(0.0, y), (np.arange(200), np.full(200, 777_777))), noise.shape
     )

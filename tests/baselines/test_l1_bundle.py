@@ -126,7 +126,7 @@ def test_a_small_C_gives_the_empty_model_and_its_proof(data):
 def test_sparse_columns_enter_when_they_are_needed():
     rng = np.random.default_rng(0)
     y = np.where(rng.uniform(size=300) < 0.3, 1, -1)
-    X = sp.random_array((300, 10**6), density=1e-5, rng=rng, format="csc").tolil()
+    X = sp.random_array((300, 10**6), density=1e-5, random_state=rng, format="csc").tolil()
     X[y > 0, 999_999] = 1.0
     X[:, 5] = 0.1
     model = L1BundleSVM("f1", C=0.5, tol=0.05, max_time=30).fit(X.tocsr(), y)

@@ -45,7 +45,7 @@ FORMS = ["csc", "dense", "blocks-1", "blocks-2", "dense-blocks", "dask-2", "dask
 def data():
     """Sparse rows and labels that two columns decide about, with noise."""
     rng = np.random.default_rng(3)
-    X = sp.random_array((N_SAMPLES, N_COLUMNS), density=0.2, format="csr", rng=rng)
+    X = sp.random_array((N_SAMPLES, N_COLUMNS), density=0.2, format="csr", random_state=rng)
     signal = X[:, [3]].toarray() + X[:, [7]].toarray()
     y = signal.ravel() + 0.2 * rng.standard_normal(N_SAMPLES) > 0.6
     return X, y.astype(int)

@@ -125,3 +125,10 @@ def test_flip_follows_a_stable_sort():
             expected[lowest[:n_missed]] = 1.0
             expected[highest[:n_alarms]] = -1.0
             np.testing.assert_array_equal(classes.flip(n_missed, n_alarms), expected)
+
+
+def test_all_negatives_are_looked_at_unless_a_bound_is_given():
+    y, scores = np.array([1.0, -1.0, -1.0, -1.0]), np.array([0.5, -9.0, 2.0, -1.0])
+    assert OrderedClasses(y, scores).negatives.tolist() == [2.0, -1.0, -9.0]
+    assert OrderedClasses(y, scores, -5.0).negatives.tolist() == [2.0, -1.0]
+    assert OrderedClasses(y, scores, 7.0).negatives.tolist() == [2.0]  # the largest stays

@@ -80,3 +80,12 @@ def test_recall_floor_is_reached_as_the_division_rounds(floor):
     for n_positive in range(1, 200):
         reached = [a for a in range(n_positive + 1) if a / n_positive >= floor]
         assert measure.least_true_positive(n_positive) == min(reached)
+
+
+@pytest.mark.parametrize("k", [1, 3, "p"])
+def test_no_alarms_have_no_precision(k):
+    """By the formula, admissible or not: the loss is 1."""
+    y = np.array([1.0, 1.0, -1.0, -1.0, -1.0])
+    measure = get_measure(f"prec@{k}")
+    assert measure.loss(y, -np.ones(5)) == 1.0
+    assert measure.loss(y, np.array([1.0, -1.0, 1.0, 1.0, -1.0])) == pytest.approx(2 / 3)

@@ -161,3 +161,10 @@ def test_k_above_the_number_of_examples_is_refused(kind, k):
 def test_measures_cannot_be_modified(measure):
     with pytest.raises(AttributeError):
         measure.k = 3
+
+
+@pytest.mark.parametrize("kind", [PrecisionUnderRecallFloor, RecallUnderPrecisionFloor])
+def test_a_floor_is_kept_as_a_float(kind):
+    """A number of numpy or a whole one is the same setting, in files too."""
+    assert type(kind(floor=1).floor) is float
+    assert type(kind(floor=np.float32(0.5)).floor) is float

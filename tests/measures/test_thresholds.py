@@ -129,3 +129,27 @@ def test_a_steady_threshold_is_better_than_one_class_for_all(n_positive):
     y = np.where(np.arange(100) < n_positive, 1.0, -1.0)
     scores, measure = -np.arange(100.0), get_measure("accuracy")
     assert measure.score(y, scores - measure.steady_threshold(y, scores)) == 1.0
+
+
+@pytest.mark.parametrize("name", ["f1", "jaccard", "gmean", "accuracy"])
+def test_a_trained_threshold_stays_where_it_is_almost_the_best(name):
+    """Scores lower by 3 / U of the best count as good; else it moves to the nearest good one."""
+    measure, moved = get_measure(name), 0
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        y = np.where(np.arange(60) < 24, 1.0, -1.0)
+        scores = (1.5 * y + 2.0 * rng.normal(size=60)).round(1)
+        values = np.unique(scores)
+        cuts = np.concatenate([[values[0] - 1.0], (values[1:] + values[:-1]) / 2])
+        found = np.array([1.0 - measure.loss(y, np.where(scores > t, 1.0, -1.0)) for t in cuts])
+        good = cuts[found >= found.max() * (1.0 - 3.0 / measure.unit(y))]
+        trained = float(rng.uniform(values[1], values[-1]))
+        own = 1.0 - measure.loss(y, np.where(scores > trained, 1.0, -1.0))
+        threshold = measure.threshold(y, scores, trained)
+        if own >= found.max() * (1.0 - 3.0 / measure.unit(y)):
+            assert threshold == trained
+        else:
+            moved += 1
+            assert abs(threshold - trained) == pytest.approx(np.min(np.abs(good - trained)))
+            assert np.min(np.abs(good - threshold)) < 1e-9
+    assert 5 <= moved <= 35

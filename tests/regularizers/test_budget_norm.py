@@ -368,3 +368,12 @@ def test_vectors_of_the_wrong_length():
     for call in (norm.value_squared, norm.best_d, norm.dual_squared, norm.top_columns):
         with pytest.raises(ValueError, match=r"shape \(5,\); this norm is of vectors of shape"):
             call(np.ones(5))
+
+
+@pytest.mark.parametrize("always", [[0], [3], None])
+def test_sums_of_neighbouring_columns_are_a_view(always):
+    """Nothing is copied where the columns that the budget chooses from stand side by side."""
+    x = np.arange(1.0, 5.0)
+    sums = BudgetNorm(2, 4, always_features=always).unit_sums(x)
+    assert_array_equal(sums, np.delete(x, always) if always else x)
+    assert np.shares_memory(sums, x)

@@ -65,3 +65,13 @@ def test_only_units_that_cross_a_kink_are_set_to_zero():
     assert_array_equal(crossed, [-1.0, 3.0, 0.0, 0.5, -2.0])
     smooth = NormPiece(norm.with_budget(9), w).without_crossings(w, moved)
     assert_array_equal(smooth, moved)
+
+
+def test_a_low_kink_is_one_and_excluded_columns_stay_at_zero():
+    """A threshold below 1 counts like any other."""
+    norm = BudgetNorm(1, 4, excluded_features=[3])
+    w = np.array([0.3, 0.2, -0.1, 0.0])
+    piece = NormPiece(norm, w)
+    assert 0.0 < piece.threshold < 1.0
+    moved = np.array([0.4, -0.2, -0.3, 5.0])
+    assert_array_equal(piece.without_crossings(w, moved), [0.4, 0.0, -0.3, 0.0])

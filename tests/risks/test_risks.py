@@ -281,6 +281,12 @@ class TestDualPoints:
         assert value <= best * (1 + 1e-6) + 1e-9
         assert value >= best - (0.05 if risk.loss.name == "logistic" else 1e-5) * abs(best)
 
+    @losses
+    def test_no_multiple_of_what_is_flat_or_infinite(self, risk):
+        assert risk.best_multiple(np.zeros(N), 0.0, 0.7) == (1.0, 0.0)
+        slopes = risk.slopes(np.zeros(N))
+        assert risk.best_multiple(slopes, np.inf, 0.7) == (1.0, -np.inf)
+
 
 class TestRefusedCuts:
     @measures
@@ -487,3 +493,10 @@ def test_a_measure_is_checked_against_the_labels():
         MeasureRisk(get_measure("prec@14"), LABELS)
     with pytest.raises(ValueError, match="f1 takes no sample_weight"):
         MeasureRisk(get_measure("f1"), LABELS, WEIGHTS)
+
+
+def test_weights_that_leave_a_class_out_are_refused():
+    weights = np.where(LABELS > 0, 0.0, 1.0)
+    for name in ("accuracy", "balanced_accuracy", "roc_auc"):
+        with pytest.raises(ValueError, match="positive"):
+            MeasureRisk(get_measure(name), LABELS, weights)

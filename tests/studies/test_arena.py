@@ -69,7 +69,7 @@ def test_a_selector_gives_exactly_k_columns(name, words, dense, monkeypatch):
         assert isinstance(block, np.ndarray)
         assert pick.own is None or pick.own(block).shape == task.y_test.shape
     found = np.isin(picks[0].columns, np.arange(6)).sum()
-    assert found == 3 or (name == "MeasureSVC paper" and found >= 2)
+    assert found == 3
 
 
 def test_all_features_have_an_own_model_only(words):

@@ -34,7 +34,7 @@ def test_bounds_are_convex_and_have_right_cuts(bound, at_p):
     found = check_risk(BOUNDS[bound], 100, k_above=False, at_p=at_p)
     assert found["not_convex"] == found["wrong_cut"] == 0
     # Below P the paper's and SVM^perf's are no bounds of Prec@k.
-    assert found["below"] == 0 or (bound in ("paper", "SVM^perf") and not at_p)
+    assert (found["below"] > 0) == (bound in ("paper", "SVM^perf") and not at_p)
 
 
 def test_surrogates_are_those_of_their_definitions():
@@ -71,5 +71,6 @@ def test_tasks_give_rows(split):
     problem = problem_of(split.X, split.labels(1)[0], SETTING)
     assert whole["objective"] == solve_hard_budget(problem, limits()).primal
     assert whole["direct_objective"] == pytest.approx(whole["objective"], rel=0.05)
-    for refit in refits:
-        assert refit["direct_gap"] <= 0.03 or refit["direct_given_up"]
+    finished = [refit for refit in refits if not refit["direct_given_up"]]
+    assert finished
+    assert max(refit["direct_gap"] for refit in finished) <= 0.03

@@ -20,10 +20,12 @@ pa = pytest.importorskip("pyarrow")
 
 def matrix(n_rows=300, n_columns=50):
     X = sp.random_array(
-        (n_rows, n_columns), density=0.1, format="csr", rng=np.random.default_rng(1)
+        (n_rows, n_columns), density=0.1, format="csr", random_state=np.random.default_rng(1)
     )
     # Rows without entries at both ends and in between.
-    return sp.csr_array(np.where(np.isin(np.arange(n_rows), [0, 7, n_rows - 1]), 0, 1)[:, None] * X)
+    X = sp.csr_array(np.where(np.isin(np.arange(n_rows), [0, 7, n_rows - 1]), 0, 1)[:, None] * X)
+    # Old releases of scipy draw 64-bit indices, which old ones of scikit-learn do not write.
+    return sp.csr_array((X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32)), X.shape)
 
 
 Y = np.random.default_rng(2).integers(0, 3, 300).astype(float)

@@ -212,3 +212,51 @@ def test_a_system_may_be_used_at_one_point_after_another():
         used.observe(second.point)
         steps = [system.corrected(0.1, system.linearise(), 1.0) for system in (used, fresh)]
         np.testing.assert_array_equal(steps[0].values, steps[1].values)
+
+
+def primal_values(data, state):
+    """Of w = d * c, with d scaled into D, as it is; and stretched until no cut is left, if any."""
+    unit_of = np.arange(data.n_units) if data.unit_of is None else data.unit_of
+    alpha, d = state.alpha, state.d[unit_of]
+    c, fixed = data.A.T @ alpha, data.fixed.T @ alpha
+    norm_squared = fixed @ fixed + np.sum(d * c**2) * max(1.0, state.d.sum() / data.budget)
+    outputs = data.A @ (d * c) + data.fixed @ fixed
+    plain = 0.5 * norm_squared + data.cap * max(0.0, np.max(data.q - outputs))
+    stretch = np.max(data.q / outputs) if outputs.min() > 0.0 else np.inf
+    return plain, 0.5 * stretch**2 * norm_squared if 1.0 < stretch < 10.0 else np.inf
+
+
+@pytest.mark.parametrize("sets", SETS.values(), ids=SETS)
+def test_the_bounds_of_a_point_are_its_values(sets):
+    """Which of the two primal values is the better one varies with the size of the cuts."""
+    better = []
+    for seed in range(100):
+        rng = np.random.default_rng(seed)
+        cuts = 10 ** rng.uniform(-0.5, 0.8) * (0.5 * rng.normal(size=(4, 7)) + 1.0)
+        norm = BudgetNorm(1, 7, **sets)
+        norm = norm.with_budget(norm.n_units - 2)
+        problem = MasterProblem(cuts, rng.uniform(0.5, 1.0, size=4), 2.0, norm)
+        data = ScaledMaster.of(problem, 0.7)
+        values = interior_state(data, seed).point.values
+        values[0, :4] *= 0.1
+        values[0, 4] = data.cap - values[0, :4].sum()
+        state = Evaluation(data, Iterate(values, np.zeros(1)))
+        primal, dual = observed(data, state).bounds
+        found = primal_values(data, state)
+        better.append(int(np.argmin(found)))
+        assert primal == pytest.approx(min(found), rel=1e-9)
+        squares = norm.dual_squared(problem.cuts.T @ state.alpha) * 0.7 / data.loss_scale
+        assert dual == pytest.approx(data.q @ state.alpha - 0.5 * squares, rel=1e-9)
+    assert 10 <= sum(better) <= 90
+
+
+def test_the_best_values_of_several_points_are_kept():
+    data = scaled_master(4, n_cuts=6)
+    states = [interior_state(data, seed) for seed in range(6)]
+    alone = [observed(data, state).bounds for state in states]
+    system = MasterKKT(data)
+    for state in states:
+        system.observe(state.point)
+    primals, duals = zip(*alone, strict=True)
+    assert len(set(primals)) == 6
+    assert system.bounds == (min(primals), max(duals))

@@ -16,7 +16,7 @@ from numpy.linalg import LinAlgError
 from scoresieve.regularizers import BudgetNorm
 from scoresieve.solvers.bundle import master as master_module
 from scoresieve.solvers.bundle.master import solve_master
-from scoresieve.solvers.bundle.scaled import MasterProblem
+from scoresieve.solvers.bundle.scaled import MasterProblem, ScaledMaster
 from scoresieve.solvers.conic import solve_master_conic
 
 CHECKED = settings(derandomize=True, deadline=None, database=None, max_examples=60)
@@ -295,3 +295,47 @@ def test_the_better_of_two_inaccurate_solutions_is_kept(monkeypatch):
     assert solution.fell_back
     assert solution.relative_gap <= best.relative_gap
     assert solution.relative_gap <= solve_master_conic(problem).relative_gap
+
+
+def test_a_start_counts_by_its_shares():
+    """Its sum does not matter, and without one all cuts count alike."""
+    for size in (1.0, 1e-3, 1e3):
+        start = size * np.array([0.2, 0.3, 0.0])
+        assert master_module._normalised(3, start) == pytest.approx([0.4, 0.6, 0.0])
+    for none in (None, np.zeros(3)):
+        assert master_module._normalised(3, none) == pytest.approx(np.full(3, 1 / 3))
+
+
+@pytest.mark.parametrize("C", [0.01, 1.0, 1e5])
+@pytest.mark.parametrize(
+    "sets",
+    [{}, {"always_features": [0, 4]}, {"always_features": range(9)}],
+    ids=["plain", "always", "all always"],
+)
+def test_the_first_point_is_inside_every_bound(sets, C):
+    problem = random_master(4, C=C, **sets)
+    data, direction = ScaledMaster.of(problem, 0.3), np.arange(1.0, 13.0) / 78.0
+    point = master_module._starting_point(data, direction)
+    x, z = point.values
+    assert np.all(x > 0.0)
+    assert np.all(z > 0.0)
+    alpha, d = x[:12], x[data.units]
+    assert alpha == pytest.approx(0.9 * min(1.0, data.cap) * direction)
+    assert x[12] == pytest.approx(data.cap - alpha.sum())
+    assert d == pytest.approx(np.full(data.n_units, 3 / max(1, data.n_units)))
+    assert x[data.complements] == pytest.approx(1.0 - d)
+    c = data.A.T @ alpha
+    outputs = data.A @ (d * c) + data.fixed @ (data.fixed.T @ alpha)
+    # The risk's level, and multipliers that solve the conditions where that keeps them positive.
+    assert z[12] == pytest.approx(max(0.1, np.max(data.q - outputs)) / max(1.0, x[12] / 100.0))
+    assert z[:12] == pytest.approx(np.maximum(0.1, outputs - data.q + z[12]))
+    assert point.free == pytest.approx([0.5 * np.mean(c * c) if c.size else 0.0])
+
+
+def test_a_gram_matrix_that_is_at_hand_is_used():
+    problem = random_master(4, always_features=[0, 4])
+    part = problem.cuts[:, [0, 4]]
+    assert problem.fixed_gram() == pytest.approx(part @ part.T)
+    given = part @ part.T
+    assert replace(problem, gram=given).fixed_gram() is given
+    assert_agree(replace(problem, gram=given))

@@ -17,7 +17,7 @@ from scoresieve.solvers.splicing.newton import newton_fit
 def sparse_block():
     """Most rows have nothing but the constant."""
     rng = np.random.default_rng(4)
-    X = sp.random_array((200, 5), density=0.03, rng=rng, format="csc")
+    X = sp.random_array((200, 5), density=0.03, random_state=rng, format="csc")
     y = np.where(rng.random(200) < 0.3, 1.0, -1.0)
     return as_design(X, constant=1.0).columns(np.array([5, 0, 1, 2, 3, 4])), y, rng
 
@@ -54,7 +54,7 @@ def test_nothing_is_merged_where_rows_differ():
 @pytest.mark.parametrize("constant", [0.0, 3.0])
 def test_derivatives_are_those_of_all_rows(loss, constant):
     rng = np.random.default_rng(0)
-    X = sp.random_array((80, 6), density=0.05, rng=rng, format="csc")
+    X = sp.random_array((80, 6), density=0.05, random_state=rng, format="csc")
     design = as_design(X, constant=constant)
     block = design.columns(np.arange(design.n_columns))
     y = np.where(rng.random(80) < 0.3, 1.0, -1.0)
