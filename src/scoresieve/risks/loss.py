@@ -102,7 +102,7 @@ class LossRisk(PackedCuts):
             return 1.0, value
         theta = max(0.0, (whole + bend) / curvature)
         theta = min(theta, self.loss.largest_multiple(self.y, slopes))
-        # In this order: the square of a theta of 1e-170 is 0, and with it what the bound has to pay.
+        # In this order: the square of a theta of 1e-170 would be 0, and the strength cost nothing.
         scaled = C * self.gain(self.clipped(theta * slopes)) - 0.5 * theta * (theta * strength)
         return (theta, scaled) if scaled > value else (1.0, value)
 

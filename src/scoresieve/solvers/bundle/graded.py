@@ -117,7 +117,8 @@ class GradedKKT:
         gain = float(self._q @ alpha)
         strength = self._norm.dual_squared(alpha @ self._A)
         # Not a bit too large: to scale it down again would spoil what cancels exactly.
-        multiple = self._cap / float(alpha.sum()) * (1.0 - self._n_cuts * np.finfo(float).eps)
+        margin = self._n_cuts * float(np.finfo(float).eps)
+        multiple = self._cap / float(alpha.sum()) * (1.0 - margin)
         if strength * multiple > gain > 0.0:
             multiple = gain / strength
         dual = multiple * (gain - 0.5 * multiple * strength)

@@ -98,13 +98,26 @@ def _structured(
         except LinAlgError as error:
             reason = str(error)
             continue
-        found = system.solution(problem, n_steps)
+        found = _confirmed(problem, system.solution(problem, n_steps), tol)
         if solution is None or found.relative_gap < solution.relative_gap:
             solution = found
         if solution.relative_gap <= tol:
             break
         reason = f"relative gap {solution.relative_gap:.1e} after {solution.n_steps} steps"
     return solution, reason
+
+
+def _confirmed(problem: MasterProblem, solution: MasterSolution, tol: float) -> MasterSolution:
+    """The solution, with values computed anew if they are not what its points are worth.
+
+    Its own values come from products of columns, and where these are of unlike sizes or C is large
+    the digits that matter may be lost.
+    """
+    primal, dual = problem.primal(solution.w), problem.dual(solution.alpha)
+    slack = tol * abs(solution.primal)
+    if primal <= solution.primal + slack and dual >= solution.dual - slack:
+        return solution
+    return replace(solution, primal=primal, dual=dual)
 
 
 def _graded(
@@ -183,14 +196,13 @@ def _starting_point(data: ScaledMaster, direction: FloatArray) -> Iterate:
 def _fall_back(
     problem: MasterProblem, solution: MasterSolution | None, reason: str
 ) -> MasterSolution:
-    """The conic solver's solution, or the interior-point one if that is still the better."""
+    """The conic solver's solution, with the points of the interior-point one that are better."""
     logger.warning(
         "the structured master stopped early (%s; %d cuts, %d columns); using the conic solver",
         reason,
         *problem.cuts.shape,
     )
     conic = solve_master_conic(problem)
-    # Written so that a gap that is not a number loses.
-    if solution is not None and not conic.relative_gap < solution.relative_gap:
-        conic = solution
+    if solution is not None:
+        conic = conic.with_better_of(solution)
     return replace(conic, fell_back=True)
