@@ -70,11 +70,11 @@ def solve_master(
         scales = [scale, problem.C] if scale < problem.C else [scale]
         mixed = (1 - RECENTRE) * direction + RECENTRE / direction.size
         solution, reason = _structured(problem, tol, mixed, scales)
-        if solution is not None and solution.relative_gap <= tol:
+        if solution is not None and solution.is_within(tol):
             return solution
         if not problem.norm.has_groups and sum(problem.cuts.shape) <= GRADED_SIZE:
             solution = _graded(problem, tol, mixed, scales, solution)
-            if solution is not None and (solution.at_rounding or solution.relative_gap <= tol):
+            if solution is not None and (solution.at_rounding or solution.is_within(tol)):
                 return solution
     return _fall_back(problem, solution, reason)
 
@@ -99,9 +99,9 @@ def _structured(
             reason = str(error)
             continue
         found = _confirmed(problem, system.solution(problem, n_steps), tol)
-        if solution is None or found.relative_gap < solution.relative_gap:
+        if solution is None or abs(found.relative_gap) < abs(solution.relative_gap):
             solution = found
-        if solution.relative_gap <= tol:
+        if solution.is_within(tol):
             break
         reason = f"relative gap {solution.relative_gap:.1e} after {solution.n_steps} steps"
     return solution, reason
@@ -144,7 +144,7 @@ def _graded(
         system.balance()
         found = system.solution(n_steps)
         solution = found if solution is None else found.with_better_of(solution)
-        if solution.relative_gap <= tol:
+        if solution.is_within(tol):
             break
         primal, _ = system.bounds
         if system.rounding() > tol * primal:

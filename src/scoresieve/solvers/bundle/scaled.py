@@ -131,6 +131,10 @@ class MasterSolution:
         """``(primal - dual) / primal``."""
         return (self.primal - self.dual) / max(abs(self.primal), np.finfo(float).tiny)
 
+    def is_within(self, tol: float) -> bool:
+        """Whether the relative gap is at most ``tol``; a dual value above the primal is no gap."""
+        return abs(self.relative_gap) <= tol
+
     def with_better_of(self, other: MasterSolution) -> MasterSolution:
         """The better primal point of both with the better dual point of both."""
         # Written so that what is not a number loses.
