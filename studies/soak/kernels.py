@@ -35,6 +35,9 @@ def run_kernels(run: Run, folder: Path) -> Tally:
     for kernel, n_threads in KERNELS:
         log(f"kernels: {kernel}, {n_threads} threads")
         found.append(_in_a_process(kernel, n_threads, run))
+    pairs = [(k, k + 1) for k in range(len(KERNELS) - 1) if KERNELS[k][0] == KERNELS[k + 1][0]]
+    if any(found[first] != found[second] for first, second in pairs):
+        tally.fail(-1, "other bits with another number of threads")
     largest = 0.0
     for number, (first, *others) in enumerate(zip(*found, strict=True), start=run.first):
         if all(other == first for other in others):
