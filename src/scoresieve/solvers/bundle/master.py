@@ -26,9 +26,9 @@ logger = logging.getLogger(__name__)
 MAX_STEPS = 100
 #: Steps without a smaller gap after which the method has given what it can.
 STALL_STEPS = 40
-#: The same of the method for columns of unlike sizes, and most cuts and columns together that it
-#: takes: its matrix has a row for each.
-GRADED_STALL_STEPS, GRADED_SIZE = 15, 500
+#: Most cuts and columns together of the method for columns of unlike sizes: its matrix has a row
+#: for each.
+GRADED_SIZE = 500
 #: Share of the uniform point that is mixed into a warm start, to stay away from the boundary.
 RECENTRE = 0.1
 #: Share of the cap that the sum of the first alpha takes.
@@ -136,7 +136,7 @@ def _graded(
                 system.start(direction),
                 tol=tol,
                 max_steps=MAX_STEPS,
-                stall_steps=GRADED_STALL_STEPS,
+                stall_steps=STALL_STEPS,
             )
         except LinAlgError as error:
             logger.info("the method for columns of unlike sizes cannot start: %s", error)
