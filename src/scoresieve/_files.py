@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import secrets
 import shutil
@@ -15,7 +16,8 @@ from typing import IO
 def replaced(path: str | os.PathLike) -> Iterator[IO[bytes]]:
     """A new file beside ``path``, which is put in its place once it is complete and on the disk.
 
-    If anything fails, the old file is as it was and the new one is gone.
+    If anything fails, the old file is as it was and the new one is gone. What the system says of
+    a full disk or a folder that may not be written to names ``path``.
     """
     path = os.path.realpath(path)
     unfinished = _unfinished(path)
@@ -25,10 +27,11 @@ def replaced(path: str | os.PathLike) -> Iterator[IO[bytes]]:
             yield stream
             synced(stream)
         os.replace(unfinished, path)
-    except BaseException:
+    except BaseException as error:
         # Also when a signal ends the program between any two of these lines.
-        with suppress(FileNotFoundError):
+        with suppress(FileNotFoundError, PermissionError):
             os.unlink(unfinished)
+        _name_the_place(error, path, unfinished)
         raise
 
 
@@ -49,8 +52,9 @@ def new_folder(path: str | os.PathLike) -> Iterator[Path]:
         os.mkdir(unfinished)
         yield Path(unfinished)
         os.rename(unfinished, path)
-    except BaseException:
+    except BaseException as error:
         shutil.rmtree(unfinished, ignore_errors=True)
+        _name_the_place(error, path, unfinished)
         raise
 
 
@@ -62,3 +66,19 @@ def synced(stream: IO[bytes]) -> None:
 
 def _unfinished(path: str) -> str:
     return f"{path}.{secrets.token_hex(8)}.tmp"
+
+
+def _name_the_place(error: BaseException, path: str, unfinished: str) -> None:
+    """Raise an error of writing anew, with the name that the user gave and what to do.
+
+    Errors of other files, which have names of their own, are left as they are.
+    """
+    if not isinstance(error, OSError) or error.errno is None:
+        return
+    if error.filename not in (None, unfinished):
+        return
+    advice = "free space, or choose another disk"
+    if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
+        advice = "choose a folder that you may write to"
+    message = f"cannot write it: {error.strerror}. Nothing is changed; {advice}"
+    raise OSError(error.errno, message, path) from error

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from studies.common.storing import versions, write_text
+from studies.soak.kernels import run_kernels
 from studies.soak.loaders.blocks import BlockFolders
 from studies.soak.loaders.models import CommandLineFiles, ModelFiles
 from studies.soak.loaders.svmlight import SvmlightFiles
@@ -25,6 +26,7 @@ PROGRAMS: dict[str, tuple[Callable[[Run, Path], Tally], int, int]] = {
     "models": (partial(run_watched, ModelFiles), 100_000, 3600),
     "command-line-models": (partial(run_watched, CommandLineFiles), 100_000, 3600),
     "blocks": (partial(run_watched, BlockFolders), 100_000, 3600),
+    "kernels": (run_kernels, 90, 3600),
     "numerics": (run_numerics, 20_000, 3600),
     "signals": (run_signals, 500, 3600),
     "svmlight": (partial(run_watched, SvmlightFiles), 100_000, 3600),

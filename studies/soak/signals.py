@@ -13,6 +13,7 @@ import random
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
@@ -40,7 +41,6 @@ def try_one(source: random.Random, number: int, folder: Path, tally: Tally) -> N
     name = sorted(WORK)[number % len(WORK)]
     sent = source.choice((signal.SIGINT, signal.SIGTERM))
     folder.mkdir()
-    before = _temporary_folders()
     child = subprocess.Popen(
         [sys.executable, "-m", "studies.soak.work", name, str(folder)],
         stdout=subprocess.PIPE,
@@ -56,9 +56,10 @@ def try_one(source: random.Random, number: int, folder: Path, tally: Tally) -> N
         out, err = child.communicate(timeout=PATIENCE)
     except subprocess.TimeoutExpired:
         child.kill()
+        child.communicate()
         tally.fail(number, f"{name}: it did not end after {sent.name}")
         return
-    faults = _faults(child.returncode, out, err) + _left_over(child.pid, folder, before)
+    faults = _faults(child.returncode, out, err) + _left_over(child.pid, folder)
     if faults:
         tally.fail(number, f"{name}, {sent.name}: {'; '.join(faults)}")
     else:
@@ -74,9 +75,9 @@ def _faults(code: int, out: str, err: str) -> list[str]:
     return faults + report["faults"]
 
 
-def _left_over(child: int, folder: Path, before: set[str]) -> list[str]:
-    """Processes of the child's group, and temporary folders, that are still there."""
-    faults = [f"the folder {name} is left" for name in sorted(_temporary_folders() - before)]
+def _left_over(child: int, folder: Path) -> list[str]:
+    """Processes of the child's group, and temporary folders of its, that are still there."""
+    faults = [f"the folder {name} is left" for name in sorted(_temporary_folders(child))]
     for entry in Path("/proc").iterdir():
         try:
             if entry.name.isdigit() and str(folder).encode() in (entry / "cmdline").read_bytes():
@@ -86,9 +87,11 @@ def _left_over(child: int, folder: Path, before: set[str]) -> list[str]:
     return faults
 
 
-def _temporary_folders() -> set[str]:
-    """Joblib's folders of memory maps, wherever it makes them."""
-    places = [place for place in ("/dev/shm", "/tmp") if os.path.isdir(place)]
-    return {
-        name for place in places for name in os.listdir(place) if name.startswith("joblib_memmap")
-    }
+def _temporary_folders(process: int) -> set[str]:
+    """Joblib's folders of memory maps, wherever it makes them, of one process.
+
+    Their names hold its number. Those of other programs come and go meanwhile.
+    """
+    places = [place for place in ("/dev/shm", tempfile.gettempdir()) if os.path.isdir(place)]
+    start = f"joblib_memmapping_folder_{process}_"
+    return {name for place in places for name in os.listdir(place) if name.startswith(start)}

@@ -76,11 +76,12 @@ def run_watched(make: Callable[[], Loader], run: Run, folder: Path) -> Tally:
         child.start()
         there.close()
         try:
-            total.add(here.recv())
+            # One tally for each case, so that a crash takes none of them with it.
+            while (case := here.recv()) is not None:
+                total.add(case)
             first = last
         except EOFError:
             child.join()
-            total.count(f"(before a crash) {at.value - first}")
             total.fail(at.value, f"the process ended with code {child.exitcode}")
             first = at.value + 1
         child.join()
@@ -90,23 +91,25 @@ def run_watched(make: Callable[[], Loader], run: Run, folder: Path) -> Tally:
 def _cases(make: Callable[[], Loader], run: Run, folder: Path, at: Any, answer: Any) -> None:
     """What the child does."""
     loader = make()
-    tally = Tally(loader.name)
     loader.prepare(folder)
     for number in range(3):  # lazy imports and caches come first
         loader.try_one(run.source(number), number, Tally("warm-up"))
     used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
     resource.setrlimit(resource.RLIMIT_AS, (used + ALLOWANCE, used + ALLOWANCE))
-    watch = Watch(folder)
+    watch, n_failures = Watch(folder), 0
     for number in Clock(run).numbers():
-        at.value = number
+        at.value, tally = number, Tally(loader.name)
         watch.is_on = True
         try:
             loader.try_one(run.source(number), number, tally)
         except BaseException as error:
             tally.fail(number, f"{type(error).__module__}.{type(error).__name__}: {error}")
         watch.is_on = False
-        for event in watch.taken():
-            tally.fail(number, f"forbidden: {event}")
+        if events := watch.taken():
+            tally = Tally(loader.name)
+            tally.fail(number, f"forbidden: {', '.join(events)}")
+        answer.send(tally)
+        n_failures += tally.n_failures
         if (number + 1) % REPORT_EVERY == 0:
-            log(f"{loader.name}: {number + 1} cases, {tally.n_failures} failures")
-    answer.send(tally)
+            log(f"{loader.name}: {number + 1} cases, {n_failures} failures")
+    answer.send(None)

@@ -102,7 +102,8 @@ class LossRisk(PackedCuts):
             return 1.0, value
         theta = max(0.0, (whole + bend) / curvature)
         theta = min(theta, self.loss.largest_multiple(self.y, slopes))
-        scaled = C * self.gain(self.clipped(theta * slopes)) - 0.5 * theta * theta * strength
+        # In this order: the square of a theta of 1e-170 would be 0, and the strength cost nothing.
+        scaled = C * self.gain(self.clipped(theta * slopes)) - 0.5 * theta * (theta * strength)
         return (theta, scaled) if scaled > value else (1.0, value)
 
     def cut(self, scores: FloatArray) -> Cut:

@@ -24,6 +24,8 @@ from scoresieve.solvers.working import Ended
 PRECISION = 1.1
 #: How fast C is raised. Fits are dear at a large C, and one bisection halves a fourfold step.
 STEP = 4.0
+#: After so many steps in vain each is the square of the last: C may be a hundred orders too small.
+SMALL_STEPS = 8
 #: How far C is raised beyond the first C or, if that is larger, the one that suits the data.
 LARGEST_FACTOR = 2.0**30
 #: A fit may find features although the empty model is within its tolerance, so that jumps stay
@@ -39,8 +41,8 @@ def find_smallest_C(
     """The smallest C (to 10 %) whose fit has a feature; inf if none has, None if it is not known.
 
     It is not known if the time ran out, or if the limits say not to look for it. The search goes by
-    jumps that the dual point proves and fourfold steps, then bisection, with fits to the same
-    tolerance.
+    jumps that the dual point proves and fourfold steps, then ever larger ones, and bisection, with
+    fits to the same tolerance.
 
     Parameters
     ----------
@@ -59,18 +61,22 @@ def find_smallest_C(
         # there or goes on with features. The first ones tell.
         n_always = problem.norm.always.size
         limits = replace(limits, callback=lambda row: row.n_support > n_always)
+    step, n_vain = STEP, 0
     while high is None or high > low * PRECISION:
-        trial = STEP * low if high is None else float(np.sqrt(low) * np.sqrt(high))
-        if not trial <= ceiling:
+        trial = low * step if high is None else float(np.sqrt(low) * np.sqrt(high))
+        if high is None and not STEP * low <= ceiling:
             return np.inf
         if tracker.deadline.is_over:
             return high
+        trial = min(trial, ceiling)
         at_trial = replace(problem, C=trial)
         fit, ended = run(at_trial, limits)
         if ended.working.n_selected(ended.best.w):
             high = trial
         else:
             low = trial if high is not None else _last_in_vain(ended.problem, fit)
+            n_vain += high is None
+            step = step if n_vain < SMALL_STEPS else step * step
     return high
 
 

@@ -1,8 +1,9 @@
 """The restricted master problem, solved by a method that knows its structure.
 
 Tried first are Mehrotra's steps on the optimality conditions of :mod:`.kkt`: one Cholesky
-factorisation a step, of the number of cuts or of columns. The conic solver takes over when they
-fail, which is logged.
+factorisation a step, of the number of cuts or of columns. Where these fail, because the sizes of
+the columns or C are many orders apart, those of :mod:`.graded` follow. The conic solver takes over
+when they fail, too, and not for want of digits, which is logged.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import numpy as np
 from numpy.linalg import LinAlgError
 
 from scoresieve._arrays import FloatArray
+from scoresieve.solvers.bundle.graded import GradedKKT
 from scoresieve.solvers.bundle.kkt import MasterKKT
 from scoresieve.solvers.bundle.scaled import MasterProblem, MasterSolution, ScaledMaster
 from scoresieve.solvers.conic import solve_master_conic
@@ -24,6 +26,9 @@ logger = logging.getLogger(__name__)
 MAX_STEPS = 100
 #: Steps without a smaller gap after which the method has given what it can.
 STALL_STEPS = 40
+#: Most cuts and columns together of the method for columns of unlike sizes: its matrix has a row
+#: for each.
+GRADED_SIZE = 500
 #: Share of the uniform point that is mixed into a warm start, to stay away from the boundary.
 RECENTRE = 0.1
 #: Share of the cap that the sum of the first alpha takes.
@@ -55,35 +60,96 @@ def solve_master(
     Returns
     -------
     MasterSolution
-        Of the interior-point method if it reached ``tol``, else the better one of its and the
-        conic solver's.
+        Of an interior-point method if it reached ``tol`` or what double precision allows, else the
+        better one of its and the conic solver's.
     """
-    solution, reason = None, ""
     # Numbers may overflow where C or X is extreme; such steps are not finite and are refused.
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         direction = _normalised(problem.losses.size, start)
         scale = _scale_of_alpha(problem, direction, is_cold=start is None)
-        for alpha_scale in (scale, problem.C) if scale < problem.C else (scale,):
-            data = ScaledMaster.of(problem, alpha_scale)
-            try:
-                system = MasterKKT(data)
-                n_steps = predictor_corrector(
-                    system,
-                    _starting_point(data, (1 - RECENTRE) * direction + RECENTRE / direction.size),
-                    tol=tol,
-                    max_steps=MAX_STEPS,
-                    stall_steps=STALL_STEPS,
-                )
-            except LinAlgError as error:
-                reason = str(error)
-                continue
-            found = system.solution(problem, n_steps)
-            if solution is None or found.relative_gap < solution.relative_gap:
-                solution = found
-            if solution.relative_gap <= tol:
+        scales = [scale, problem.C] if scale < problem.C else [scale]
+        mixed = (1 - RECENTRE) * direction + RECENTRE / direction.size
+        solution, reason = _structured(problem, tol, mixed, scales)
+        if solution is not None and solution.is_within(tol):
+            return solution
+        if not problem.norm.has_groups and sum(problem.cuts.shape) <= GRADED_SIZE:
+            solution = _graded(problem, tol, mixed, scales, solution)
+            if solution is not None and (solution.at_rounding or solution.is_within(tol)):
                 return solution
-            reason = f"relative gap {solution.relative_gap:.1e} after {solution.n_steps} steps"
     return _fall_back(problem, solution, reason)
+
+
+def _structured(
+    problem: MasterProblem, tol: float, direction: FloatArray, scales: list[float]
+) -> tuple[MasterSolution | None, str]:
+    """The best solution with one of these units of alpha, and what is wrong with it."""
+    solution, reason = None, ""
+    for alpha_scale in scales:
+        data = ScaledMaster.of(problem, alpha_scale)
+        try:
+            system = MasterKKT(data)
+            n_steps = predictor_corrector(
+                system,
+                _starting_point(data, direction),
+                tol=tol,
+                max_steps=MAX_STEPS,
+                stall_steps=STALL_STEPS,
+            )
+        except LinAlgError as error:
+            reason = str(error)
+            continue
+        found = _confirmed(problem, system.solution(problem, n_steps), tol)
+        if solution is None or abs(found.relative_gap) < abs(solution.relative_gap):
+            solution = found
+        if solution.is_within(tol):
+            break
+        reason = f"relative gap {solution.relative_gap:.1e} after {solution.n_steps} steps"
+    return solution, reason
+
+
+def _confirmed(problem: MasterProblem, solution: MasterSolution, tol: float) -> MasterSolution:
+    """The solution, with values computed anew if they are not what its points are worth.
+
+    Its own values come from products of columns, and where these are of unlike sizes or C is large
+    the digits that matter may be lost.
+    """
+    primal, dual = problem.primal(solution.w), problem.dual(solution.alpha)
+    slack = tol * abs(solution.primal)
+    if primal <= solution.primal + slack and dual >= solution.dual - slack:
+        return solution
+    return replace(solution, primal=primal, dual=dual)
+
+
+def _graded(
+    problem: MasterProblem,
+    tol: float,
+    direction: FloatArray,
+    scales: list[float],
+    solution: MasterSolution | None,
+) -> MasterSolution | None:
+    """The solution with the better points of the method for columns of unlike sizes."""
+    for alpha_scale in scales:
+        system = GradedKKT(problem, alpha_scale)
+        try:
+            n_steps = predictor_corrector(
+                system,
+                system.start(direction),
+                tol=tol,
+                max_steps=MAX_STEPS,
+                stall_steps=STALL_STEPS,
+            )
+        except LinAlgError as error:
+            logger.info("the method for columns of unlike sizes cannot start: %s", error)
+            continue
+        system.balance()
+        found = system.solution(n_steps)
+        solution = found if solution is None else found.with_better_of(solution)
+        if solution.is_within(tol):
+            break
+        primal, _ = system.bounds
+        if system.rounding() > tol * primal:
+            solution = replace(solution, at_rounding=True)
+    return solution
 
 
 def _normalised(n_cuts: int, start: FloatArray | None) -> FloatArray:
@@ -130,14 +196,13 @@ def _starting_point(data: ScaledMaster, direction: FloatArray) -> Iterate:
 def _fall_back(
     problem: MasterProblem, solution: MasterSolution | None, reason: str
 ) -> MasterSolution:
-    """The conic solver's solution, or the interior-point one if that is still the better."""
+    """The conic solver's solution, with the points of the interior-point one that are better."""
     logger.warning(
         "the structured master stopped early (%s; %d cuts, %d columns); using the conic solver",
         reason,
         *problem.cuts.shape,
     )
     conic = solve_master_conic(problem)
-    # Written so that a gap that is not a number loses.
-    if solution is not None and not conic.relative_gap < solution.relative_gap:
-        conic = solution
+    if solution is not None:
+        conic = conic.with_better_of(solution)
     return replace(conic, fell_back=True)

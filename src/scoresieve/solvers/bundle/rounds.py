@@ -94,6 +94,7 @@ class Bundle:
         # What the first pass is expected to certify: a good start deserves a fine first master.
         self._expected_gap = np.inf
         self._refinement = 1.0
+        self._at_rounding = False
         self._since_pass = 0
         self._gap_at_pass = np.inf
         # The largest weight since scores were last computed from weights.
@@ -139,7 +140,7 @@ class Bundle:
             tol, start = self._master_accuracy(), self._master_start()
             solution = solve_master(self.pool.master, tol=tol, start=start)
             self.tracker.n_fallbacks += solution.fell_back
-            self.alpha = solution.alpha
+            self.alpha, self._at_rounding = solution.alpha, solution.at_rounding
         with clock.part("line search"):
             new_cuts = self._move_towards(solution)
         with clock.part("pass"):
@@ -249,7 +250,8 @@ class Bundle:
             self._since_pass = MAX_ROUNDS_WITHOUT_PASS
             return None
         # Nothing new at the master's accuracy: solve it more finely, as long as that is possible.
-        if MASTER_SHARE * self.tracker.gap * self._refinement <= MASTER_FINEST:
+        is_finest = MASTER_SHARE * self.tracker.gap * self._refinement <= MASTER_FINEST
+        if is_finest or self._at_rounding:
             return Status.STALLED
         self._refinement *= 0.1
         return None

@@ -8,7 +8,7 @@ K cuts, S columns, both of the order of hundreds.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -114,6 +114,8 @@ class MasterSolution:
         Newton steps.
     fell_back : bool
         Whether the conic solver gave this solution.
+    at_rounding : bool
+        Whether the rest of the gap is rounding, so that no method can close it.
     """
 
     w: FloatArray
@@ -122,11 +124,25 @@ class MasterSolution:
     dual: float
     n_steps: int
     fell_back: bool = False
+    at_rounding: bool = False
 
     @property
     def relative_gap(self) -> float:
         """``(primal - dual) / primal``."""
         return (self.primal - self.dual) / max(abs(self.primal), np.finfo(float).tiny)
+
+    def is_within(self, tol: float) -> bool:
+        """Whether the relative gap is at most ``tol``; a dual value above the primal is no gap."""
+        return abs(self.relative_gap) <= tol
+
+    def with_better_of(self, other: MasterSolution) -> MasterSolution:
+        """The better primal point of both with the better dual point of both."""
+        # Written so that what is not a number loses.
+        if not self.primal <= other.primal:
+            self = replace(self, w=other.w, primal=other.primal)
+        if not self.dual >= other.dual:
+            self = replace(self, alpha=other.alpha, dual=other.dual)
+        return self
 
 
 @dataclass(frozen=True, eq=False)

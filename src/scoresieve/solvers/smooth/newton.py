@@ -35,6 +35,8 @@ CG_SHARE, CG_STEPS = 0.3, 100
 DAMPING, LEAST_DAMPING, DAMPING_FACTOR = 1e-3, 1e-10, 8.0
 #: Lipschitz constants are tried from this share of the last one upwards.
 LIPSCHITZ_DECAY = 0.7
+#: Times the estimated trace of the risk's Hessian: a larger Lipschitz constant is never needed.
+CERTAIN = 16.0
 #: Trial points on the way to a Newton step that is too long, and how finely t is searched.
 MAX_TRIALS, TRIAL_DISTANCE = 25, 1e-10
 #: Rounding of the risk that the test of a Lipschitz constant forgives.
@@ -79,9 +81,12 @@ class NewtonSteps:
         """``prox(w + c / L)``, with L doubled until the quadratic bound of the risk holds."""
         working = self._working
         risk = self._C * self._risk.value(point.scores)
-        lipschitz = self._lipschitz or float(np.max(self._curvature_scale(), initial=0.0))
+        scale = self._curvature_scale()
+        lipschitz = self._lipschitz or float(np.max(scale, initial=0.0))
         lipschitz = lipschitz if lipschitz > 0.0 else 1.0
-        while np.isfinite(lipschitz):
+        # The trace of a Hessian bounds it. Where the bound does not hold even so, rounding decides.
+        most = max(lipschitz, CERTAIN * float(scale.sum()))
+        while np.isfinite(lipschitz) and lipschitz <= most:
             w = working.norm.prox(point.w + correlations / lipschitz, 1.0 / lipschitz)
             moved = w - point.w
             scores = working.block.scores(w)

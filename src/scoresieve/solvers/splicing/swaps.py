@@ -154,7 +154,8 @@ class SwapModel:
         n_in = fit.columns.size
         across = gram[:n_in, n_in:]
         r = M @ across
-        own = 1.0 + np.diag(gram)[n_in:] - np.einsum("ij,ij->j", across, r)
+        # What a column has of its own is never less than the 1 of the norm, but rounding is not so.
+        own = np.maximum(1.0, 1.0 + np.diag(gram)[n_in:] - np.einsum("ij,ij->j", across, r))
         diagonal = np.diag(M)[:, None]
         alone = fit.w[:, None] / diagonal
         with np.errstate(over="ignore", invalid="ignore"):

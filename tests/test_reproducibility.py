@@ -1,0 +1,158 @@
+"""What is equal to the last bit, and what within the certified gap: docs/reproducibility.md."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from numpy.testing import assert_array_equal
+
+from scoresieve import BudgetClassifier, MeasureSVC, ScoreSieve, solve
+from scoresieve.design import open_blocks, write_blocks
+
+MODELS = {
+    "MeasureSVC": lambda: MeasureSVC("f1", budget=5, C=3.0, tol=0.01),
+    "k features": lambda: MeasureSVC("rec@2p", n_features_to_select=3),
+    "BudgetClassifier": lambda: BudgetClassifier("logistic", budget=5, tol=1e-4),
+    "ScoreSieve": lambda: ScoreSieve("f1", n_features_to_select=3, cv=2, Cs=[1.0]),
+}
+each_model = pytest.mark.parametrize("make", MODELS.values(), ids=MODELS)
+
+
+def planted(seed, n_samples=90, n_features=15):
+    """Three columns that matter, and nothing else that does: a clear optimum."""
+    rng = np.random.default_rng(seed)
+    X = np.where(
+        rng.random((n_samples, n_features)) < 0.4, rng.normal(size=(n_samples, n_features)), 0
+    )
+    X[:, :3] = rng.normal(size=(n_samples, 3))
+    scores = X[:, :3] @ np.array([2.0, 1.5, -1.5])
+    return X, (scores + 0.5 * rng.normal(size=n_samples) > 1.0).astype(int)
+
+
+def unsorted(X):
+    """The same matrix with the entries of each row, or column, in another order."""
+    X, rng = X.copy(), np.random.default_rng(1)
+    for start, stop in zip(X.indptr[:-1], X.indptr[1:], strict=True):
+        order = start + rng.permutation(stop - start)
+        X.indices[start:stop], X.data[start:stop] = X.indices[order], X.data[order]
+    X.has_sorted_indices = False
+    return X
+
+
+def with_zero(X):
+    """The same matrix with a zero that is stored."""
+    column = np.flatnonzero(X.toarray()[-1] == 0)[0]
+    data, indices = np.append(X.data, 0.0), np.append(X.indices, column)
+    return sp.csr_array((data, indices, np.append(X.indptr[:-1], data.size)), shape=X.shape)
+
+
+def int64(X):
+    X = X.copy()
+    X.indices, X.indptr = X.indices.astype(np.int64), X.indptr.astype(np.int64)
+    return X
+
+
+def weights(model, X, y):
+    model = model.fit(X, y)
+    return np.append(model.coef_.ravel(), model.intercept_)
+
+
+@each_model
+def test_sparse_formats_give_the_same_bits(make, tmp_path):
+    X, y = planted(0)
+    csr = sp.csr_array(X)
+    expected = weights(make(), csr, y)
+    write_blocks(csr, tmp_path / "blocks", y=y)
+    others = {
+        "int64 indices": int64(csr),
+        "csc": sp.csc_array(X),
+        "coo": sp.coo_array(X),
+        "csr_matrix": sp.csr_matrix(X),
+        "unsorted": unsorted(csr),
+        "a stored zero": with_zero(csr),
+        "one block": open_blocks(tmp_path / "blocks"),
+    }
+    for name, other in others.items():
+        assert_array_equal(weights(make(), other, y), expected, err_msg=name)
+
+
+@each_model
+def test_what_changes_sums_changes_no_selection(make, tmp_path):
+    """Orders of dense memory, blocks of other sizes, columns that are not sorted."""
+    X, y = planted(1)
+    csr = sp.csr_array(X)
+    write_blocks(csr, tmp_path / "small", y=y, block_bytes=3000)
+    write_blocks(X, tmp_path / "dense", y=y, block_bytes=9000)
+    assert len(list((tmp_path / "small").iterdir())) > 3
+    expected = weights(make(), csr, y)
+    others = {
+        "C": X,
+        "F": np.asfortranarray(X),
+        "strides": np.repeat(X, 2, axis=1)[:, ::2],
+        "unsorted csc": unsorted(sp.csc_array(X)),
+        "small blocks": open_blocks(tmp_path / "small"),
+        "dense blocks": open_blocks(tmp_path / "dense"),
+    }
+    for name, other in others.items():
+        found = weights(make(), other, y)
+        assert_array_equal(found != 0, expected != 0, err_msg=name)
+        np.testing.assert_allclose(found, expected, rtol=1e-6, atol=1e-9, err_msg=name)
+
+
+@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("measure", ["f1", "prbep", "rec@2p", "roc_auc", "accuracy"])
+def test_another_order_of_rows_and_columns_keeps_a_clear_choice(measure, seed):
+    X, y = planted(seed)
+    rng = np.random.default_rng(seed)
+    rows, columns = rng.permutation(len(X)), rng.permutation(X.shape[1])
+    arguments = {"measure": measure, "budget": 3, "C": 1.0, "intercept_scaling": 1.0, "tol": 1e-3}
+    first = solve(X, y, **arguments)
+    # The price is found by parts of the rows in their order, and another price is another problem.
+    arguments |= {"price": first.price} if measure == "f1" else {}
+    second = solve(X[rows][:, columns], y[rows], **arguments)
+    assert max(first.dual, second.dual) <= min(first.primal, second.primal) * (1 + 1e-9)
+    settings = {"n_features_to_select": 3, "C": 1.0, "tol": 0.01}
+    model = MeasureSVC(measure, **settings).fit(X, y)
+    settings |= {"price": float(model.price_[0])} if measure == "f1" else {}
+    again = MeasureSVC(measure, **settings).fit(X[rows][:, columns], y[rows])
+    assert model.get_support(indices=True).tolist() == [0, 1, 2]
+    assert_array_equal(np.sort(columns[again.get_support(indices=True)]), [0, 1, 2])
+
+
+@pytest.mark.parametrize("loss", ["logistic", "squared_hinge", "hinge"])
+def test_another_order_keeps_a_clear_choice_of_losses(loss):
+    X, y = planted(4)
+    rng = np.random.default_rng(4)
+    rows, columns = rng.permutation(len(X)), rng.permutation(X.shape[1])
+    model = BudgetClassifier(loss, n_features_to_select=3).fit(X, y)
+    again = BudgetClassifier(loss, n_features_to_select=3).fit(X[rows][:, columns], y[rows])
+    assert model.get_support(indices=True).tolist() == [0, 1, 2]
+    assert_array_equal(np.sort(columns[again.get_support(indices=True)]), [0, 1, 2])
+
+
+FITS = """
+import numpy as np, sys
+sys.path.insert(0, sys.argv[1])
+from test_reproducibility import MODELS, planted, weights
+for name in ("MeasureSVC", "BudgetClassifier"):
+    print(name, weights(MODELS[name](), *planted(2)).tobytes().hex())
+"""
+
+
+@pytest.mark.slow
+def test_runs_and_threads_of_BLAS_give_the_same_bits():
+    def run(n_threads):
+        threads = {"OMP_NUM_THREADS": n_threads, "OPENBLAS_NUM_THREADS": n_threads}
+        command = [sys.executable, "-W", "ignore", "-c", FITS, os.path.dirname(__file__)]
+        return subprocess.run(
+            command, env=os.environ | threads, capture_output=True, text=True, check=True
+        ).stdout
+
+    first = run("1")
+    assert first.count("\n") == 2
+    assert run("2") == first
