@@ -113,3 +113,13 @@ def test_the_scale_of_the_columns_moves_only_exponents():
     first, second = solve_master(problem, tol=1e-5), solve_master(other, tol=1e-5)
     assert np.array_equal(first.w, second.w * 2.0**40)
     assert np.array_equal(first.alpha, second.alpha * 2.0**80)
+
+
+def test_cuts_that_ask_for_nothing_leave_nothing_to_pay():
+    """Tangents of a squared loss may lie below 0."""
+    problem = random_master(6)
+    problem.losses[:] = -1.0
+    found = solve_master(problem, tol=1e-6)
+    assert not found.fell_back
+    assert found.primal == pytest.approx(0.0, abs=1e-9)
+    assert found.dual == pytest.approx(0.0, abs=1e-9)

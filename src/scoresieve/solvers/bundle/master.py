@@ -72,6 +72,10 @@ def solve_master(
         solution, reason = _structured(problem, tol, mixed, scales)
         if solution is not None and solution.is_within(tol):
             return solution
+        if not problem.losses.max() > 0.0:
+            # No cut asks for anything, and without weights there is nothing to pay.
+            n_cuts, n_columns = problem.cuts.shape
+            return MasterSolution(np.zeros(n_columns), np.zeros(n_cuts), 0.0, 0.0, 0)
         if not problem.norm.has_groups and sum(problem.cuts.shape) <= GRADED_SIZE:
             solution = _graded(problem, tol, mixed, scales, solution)
             if solution is not None and (solution.at_rounding or solution.is_within(tol)):
