@@ -179,3 +179,10 @@ def test_without_matplotlib_the_extra_is_named(monkeypatch):
 def test_every_display_is_public():
     assert all(name.endswith("Display") for name in plotting.__all__)
     assert all(hasattr(getattr(plotting, name), "from_estimator") for name in plotting.__all__)
+
+
+@pytest.mark.parametrize("label", [0, 1])
+def test_rows_of_one_class_have_no_operating_point(drawn, label):
+    rows = np.flatnonzero(np.asarray(drawn.y) == label)
+    assert rows.size
+    assert operating_points(drawn.sieve, drawn.X[rows], drawn.y[rows]) == [None]
