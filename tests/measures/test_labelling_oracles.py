@@ -361,5 +361,8 @@ def test_f1_sorts_the_values_of_each_class_once(monkeypatch):
     monkeypatch.setattr(np, "sort", counted)
     monkeypatch.setattr(np, "argsort", refused)
     FBeta().most_violated(y, scores)
-    # With beta = 1 no alarm below -1/2 pays for itself.
-    assert sorted(sizes) == [300, np.count_nonzero(scores[y < 0] > -0.5)]
+    # With beta = 1 no alarm below -1/2 pays for itself, and after many others not even that one.
+    n_sorted, n_paying = min(sizes), np.count_nonzero(scores[y < 0] > -0.5)
+    assert len(sizes) == 2
+    assert 300 in sizes
+    assert n_sorted < max(sizes) < n_paying

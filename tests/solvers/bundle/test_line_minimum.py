@@ -36,4 +36,4 @@ def test_the_minimum_is_the_least_of_all_candidates(kind, seed):
     parabola = constant, linear, 0.0 if kind == "no curve" else square
     t, value = _minimise(parabola, offsets, slopes)
     assert 0.0 <= t <= 1.0
-    assert value == pytest.approx(lowest_of_all(parabola, offsets, slopes), rel=1e-12, abs=1e-12)
+    assert value == pytest.approx(lowest_of_all(parabola, offsets, slopes), rel=1e-9, abs=1e-9)

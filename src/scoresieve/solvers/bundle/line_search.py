@@ -23,6 +23,8 @@ from scoresieve.measures import Cut
 MAX_TRIALS = 12
 #: Most lines that are looked at; a few are enough.
 MAX_LINES = 60
+#: Places of a segment that are told apart, far more than the objective can.
+GRID = 2.0**40
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,7 +95,7 @@ def _parabola(half_norm: Callable[[float], float]) -> tuple[float, float, float]
 def _minimise(
     parabola: tuple[float, float, float], offsets: FloatArray, slopes: FloatArray
 ) -> tuple[float, float]:
-    """Minimiser and minimum of ``parabola(t) + max_k offsets_k + t slopes_k`` on [0, 1].
+    """Where ``parabola(t) + max_k offsets_k + t slopes_k`` is least on [0, 1], and its value there.
 
     Two lines are enough at a time, the highest at either end of what is left of the segment: where
     the parabola with the higher of them is lowest no other line is above them, or that line takes
@@ -117,7 +119,14 @@ def _minimise(
             high, right = t, top
         else:
             low, left = t, top
-    return t, constant + linear * t + square * t * t + float(heights[top])
+    t = _just_behind(t)
+    return t, constant + linear * t + square * t * t + float(np.max(offsets + t * slopes))
+
+
+def _just_behind(t: float) -> float:
+    """The next place of a fine grid: at a kink itself rounding would decide which cut is found."""
+    place = int(t * GRID)
+    return min(1.0, (place + 1) / GRID) if place else 0.0
 
 
 def _lowest(
