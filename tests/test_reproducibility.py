@@ -23,7 +23,7 @@ MODELS = {
 each_model = pytest.mark.parametrize("make", MODELS.values(), ids=MODELS)
 
 
-def planted(seed, n_samples=90, n_features=15):
+def planted(seed, n_samples=90, n_features=30):
     """Three columns that matter, and nothing else that does: a clear optimum."""
     rng = np.random.default_rng(seed)
     X = np.where(
