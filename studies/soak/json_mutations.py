@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import math
 import random
 from typing import Any
 
@@ -54,7 +55,8 @@ def _copy(value: Any) -> Any:
 
 
 def _near(value: Any, source: random.Random) -> Any:
-    return source.choice((value + 1, value - 1, -value, value * 2, float(value), str(value)))
+    as_float = float(value) if abs(value) < 2**1023 else math.inf
+    return source.choice((value + 1, value - 1, -value, value * 2, as_float, str(value)))
 
 
 def _places(tree: Any) -> Any:

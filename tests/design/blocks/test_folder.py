@@ -18,6 +18,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scoresieve import BudgetClassifier, MeasureSVC
 from scoresieve.design import DamagedBlocksError, as_design, open_blocks, write_blocks
 from scoresieve.design.blocks import disk, memory
+from scoresieve.design.blocks.manifest import StoredArray, load_array
 from scoresieve.design.blocks.memory import in_words
 from scoresieve.design.blocks.pairwise import pairwise
 
@@ -439,3 +440,19 @@ def test_a_thread_that_fails_ends_the_pass(folder):
     flip_last_byte(folder / "000005.data.npy")
     with pytest.raises(DamagedBlocksError, match="block 5"):
         as_design(open_blocks(folder, n_jobs=3)).correlate(np.ones(400))
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        b"\x93NUMPY\x02\x00" + (2**32 - 1).to_bytes(4, "little"),  # NumPy would ask for 4 GB
+        b"\x93NUMPY\x01\x00" + (60).to_bytes(2, "little") + b"{'descr': '<f8', 'shape': (9L,)}",
+        b"\x93NUMPY\x01\x00" + (60_000).to_bytes(2, "little") + b"(" * 60_000,
+        b"no array at all",
+    ],
+)
+def test_heads_of_arrays_are_those_of_the_writer(tmp_path, head):
+    (tmp_path / "000000.data.npy").write_bytes(head)
+    stored = StoredArray("000000.data.npy", len(head), 0)
+    with pytest.raises(DamagedBlocksError, match=r"000000.data.npy' is no array as NumPy writes"):
+        load_array(tmp_path, stored)

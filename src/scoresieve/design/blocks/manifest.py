@@ -10,6 +10,7 @@ CRC-32 is that of all it says.
 
 from __future__ import annotations
 
+import ast
 import json
 import os
 import re
@@ -27,6 +28,10 @@ FORMAT, FORMAT_VERSION = "scoresieve-blocks", 1
 MANIFEST = "manifest.json"
 #: Bytes that are read at a time for a checksum.
 CHUNK = 2**20
+#: How a ``.npy`` file of version 1.0 begins; two bytes follow that say how long its head is.
+START = b"\x93NUMPY\x01\x00"
+#: What reading a head as Python may raise.
+NOT_PYTHON = (ValueError, SyntaxError, RecursionError, MemoryError)
 #: Names without a way to another folder, types that X may have, and the largest count.
 _NAME = re.compile(r"\d{6,}\.(data|indices|indptr)\.npy|labels\.npy")
 _DTYPE = re.compile(r"\|b1|\|[iu]1|<[iu][248]|<f[248]")
@@ -182,13 +187,29 @@ def check_content(folder: Path, file: StoredArray, what: str) -> None:
         )
 
 
+def check_head(path: Path) -> None:
+    """Refuse a head that is not as the writer writes it; ValueError, or what Python says of it.
+
+    For one of version 2 NumPy would ask for as much memory as it claims, up to 4 GB, and for the
+    numbers of Python 2 it would warn.
+    """
+    with open(path, "rb") as stream:
+        start = stream.read(len(START) + 2)
+        if not start.startswith(START):
+            raise ValueError("it does not begin as version 1.0 of the format does.")
+        ast.literal_eval(
+            stream.read(int.from_bytes(start[len(START) :], "little")).decode("latin1")
+        )
+
+
 def load_array(folder: Path, file: StoredArray) -> np.ndarray:
     """The array as a memory map; one without numbers, which cannot be mapped, is read."""
     path = folder / file.name
     try:
+        check_head(path)
         array = np.load(path, mmap_mode="r", allow_pickle=False)
     # NumPy reads the head of a file as Python, and lets through what that has against it.
-    except (ValueError, TypeError, EOFError, OverflowError, SyntaxError, TokenError) as error:
+    except (*NOT_PYTHON, TypeError, EOFError, OverflowError, TokenError) as error:
         raise DamagedBlocksError(
             f"{os.fspath(path)!r} is no array as NumPy writes them: {error} {ADVICE}"
         ) from error
