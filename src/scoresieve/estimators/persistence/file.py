@@ -30,6 +30,8 @@ FORMAT = "scoresieve-model"
 FORMAT_VERSION = 3
 
 _JSON = "model.json"
+#: Lists and records inside of each other, at most: deeper ones would stop whoever prints a model.
+_MOST_DEPTH = 50
 _MEMBER = re.compile(r"[A-Za-z0-9_]+(\.[A-Za-z0-9_]+)*\.(npy|json)")
 _END_OF_ZIP = b"PK\x05\x06"
 _BROKEN_ZIP = (zipfile.BadZipFile, struct.error, EOFError, OverflowError, RuntimeError)
@@ -46,6 +48,7 @@ def write_model(path: str | os.PathLike, tree: dict[str, Any]) -> None:
     arrays: dict[str, Array] = {}
     packed = header | {key: pack(value, key, arrays) for key, value in tree.items()}
     members = {f"{name}.npy": _npy(array) for name, array in arrays.items()}
+    _check_depth(packed)
     packed = {CHECKSUM: checksum_of(packed, members)} | packed
     text = json.dumps(packed, indent=1, allow_nan=False).encode("ascii")
     with replaced(path) as stream, zipfile.ZipFile(stream, "w", zipfile.ZIP_STORED) as archive:
@@ -69,6 +72,7 @@ def read_model(path: str | os.PathLike) -> dict[str, Any]:
             parse_constant=_refuse_number,
             parse_float=_finite,
         )
+        _check_depth(packed)
         _check_header(packed, members)
         tree = {key: unpack(value, key, members) for key, value in packed.items()}
     except RecursionError:
@@ -76,6 +80,17 @@ def read_model(path: str | os.PathLike) -> dict[str, Any]:
     if members:
         raise ValueError(f"{', '.join(sorted(members))}: surplus, {_JSON} does not refer to it.")
     return tree
+
+
+def _check_depth(packed: Any) -> None:
+    """Refuse what is nested more deeply than any model is."""
+    level = [packed]
+    for _ in range(_MOST_DEPTH):
+        inside = [each.values() if isinstance(each, dict) else each for each in level]
+        level = [part for parts in inside for part in parts if isinstance(part, dict | list)]
+        if not level:
+            return
+    raise ValueError(f"{_JSON} is nested too deeply.")
 
 
 def installed_version(package: str) -> str:
