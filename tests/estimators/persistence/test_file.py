@@ -234,7 +234,8 @@ def test_what_is_no_json(good, text, message, files):
 
 def test_deep_nesting_of_values(good, files):
     path, members = good
-    text = members["model.json"].replace(b'"C": 1.0', b'"C": ' + b"[" * 900 + b"]" * 900)
+    text = members["model.json"].replace(b'"verbose": 0', b'"verbose": ' + b"[" * 900 + b"]" * 900)
+    assert text != members["model.json"]
     files.write(path, members | {"model.json": text})
     files.refused(path, "nested too deeply")
 
