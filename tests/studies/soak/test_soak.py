@@ -31,7 +31,7 @@ def outcomes(loader, folder, cases):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("make", "cases"), [(ModelFiles, 400), (CommandLineFiles, 200)])
+@pytest.mark.parametrize(("make", "cases"), [(ModelFiles, 120), (CommandLineFiles, 60)])
 def test_changed_model_files(make, cases, tmp_path):
     assert outcomes(make(), tmp_path, cases) == {"refused", "loaded"}
 
