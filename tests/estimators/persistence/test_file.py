@@ -217,6 +217,7 @@ def test_objects_in_arrays_are_never_unpickled(good, monkeypatch, files):
         (b"", "Expecting value"),
         (b"{", "Expecting"),
         (b"[]", "does not say that it is of the format"),
+        (b"5", "does not say that it is of the format"),
         (b"\xff\xfe\xfa", "codec|Expecting|Unexpected"),
         (b'{"a": 1, "a": 2}', "a key twice"),
         (b'{"a": NaN}', "number NaN"),

@@ -84,7 +84,7 @@ def read_model(path: str | os.PathLike) -> dict[str, Any]:
 
 def _check_depth(packed: Any) -> None:
     """Refuse what is nested more deeply than any model is."""
-    level = [packed]
+    level = [packed] if isinstance(packed, dict | list) else []
     for _ in range(_MOST_DEPTH):
         inside = [each.values() if isinstance(each, dict) else each for each in level]
         level = [part for parts in inside for part in parts if isinstance(part, dict | list)]
