@@ -62,8 +62,8 @@ def test_the_best_row_of_the_table_is_chosen(binary):
     assert model.best_score_ == table["mean_test_score"].max()
     row = table["params"].index(model.best_params_)
     assert table["rank_test_score"][row] == 1
-    # One loss with one C, and the measure; three final models.
-    assert len(table["params"]) == (1 + 1) * 3
+    # Correlation, one loss with one C, and the measure; four final models.
+    assert len(table["params"]) == (1 + 1 + 1) * 4
 
 
 def test_the_score_of_the_table_is_that_of_rows_no_model_has_seen():
@@ -316,7 +316,7 @@ def test_progress_goes_to_stderr(capsys):
         *(f"[ScoreSieve] class True, split {number}" for number in range(3)),
         "[ScoreSieve] choice",
     ]
-    assert "3 settings" in lines[0]
+    assert "4 settings" in lines[0]
     assert "class True: 2 columns by squared_hinge, C=1, f1 0." in lines[-1]
 
 

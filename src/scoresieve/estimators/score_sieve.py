@@ -65,10 +65,11 @@ class ScoreSieve(
 
     **Conventions**
 
-    * Candidates: the squared hinge under the limit of k features, at each of ``Cs``, and the
-      measure's own bound (see :class:`MeasureSVC`). Final models: the one that chose the columns,
-      and logistic regressions on them with C of 10 and 100. Of those within a quarter of a standard
-      error of the best the one with the smallest C is taken, the measure's own after the losses.
+    * Candidates: the columns that correlate most with y, one at a time; the squared hinge under the
+      limit of k features, at each of ``Cs``; and the measure's own bound (see :class:`MeasureSVC`).
+      Final models: the one that chose the columns (a logistic regression with C = 1 where none
+      did), and logistic regressions on them with C of 0.1, 10 and 100. Of those within a quarter of
+      a standard error of the best the first in this order is taken, of one loss the smallest C.
     * More than two classes, or an indicator matrix, make one choice for each class against the
       rest, of the number of features, too.
     * ``decision_function`` is the log-odds of the calibrated score above those of the threshold,
@@ -83,8 +84,9 @@ class ScoreSieve(
     n_features_to_select : int or list of int, optional
         How many features for each class, or numbers to choose from: the smallest whose score is
         within one standard error of the best. By default 2, 5, 10, 20, 50, 100 and 200.
-    candidates : list of str, default=("squared_hinge", "measure")
-        What to choose columns by: ``"measure"`` is its own bound, the others are losses.
+    candidates : list of str, default=("correlation", "squared_hinge", "measure")
+        What to choose columns by: ``"correlation"`` with y, one at a time, ``"measure"``, its own
+        bound, or the name of a loss.
     Cs : list of float, optional
         Weights of the losses. By default 0.3, 1, 3 and 10, divided by the mean square of X's
         entries, 0 left out, as far as that is outside of 0.001 to 10, so that the unit of X does
@@ -143,7 +145,7 @@ class ScoreSieve(
     measure: str | Measure = "f1"
     _: KW_ONLY
     n_features_to_select: Any = None
-    candidates: Iterable[str] = ("squared_hinge", "measure")
+    candidates: Iterable[str] = ("correlation", "squared_hinge", "measure")
     Cs: Iterable[float] | None = None
     cv: Any = None
     always_features: ArrayLike | None = None

@@ -14,13 +14,18 @@ from scoresieve.estimators.budget_model import default_C, loss_for
 from scoresieve.estimators.sieve.arguments import check_Cs, check_names
 from scoresieve.estimators.sieve.cross_fitting import Plan
 from scoresieve.estimators.sieve.final_models import FinalModel
-from scoresieve.estimators.sieve.selections import Selection
+from scoresieve.estimators.sieve.selections import CORRELATION, Selection
+from scoresieve.losses import get_loss
 from scoresieve.measures import get_measure
 from scoresieve.solvers.limits import Deadline, Limits
 
 #: C of the losses if none are given, and of the logistic regressions on the chosen columns.
 DEFAULT_CS = (0.3, 1.0, 3.0, 10.0)
-FINAL_CS = (10.0, 100.0)
+FINAL_CS = (0.1, 10.0, 100.0)
+#: C of the logistic regression on what is chosen one at a time.
+CORRELATION_C = 1.0
+#: The candidate that is the bound of the measure itself.
+OWN_BOUND = "measure"
 #: The mean squares of entries, 0 left out, that these serve: unit rows of text to unit deviations.
 SMALLEST_SQUARE, LARGEST_SQUARE = 1e-3, 10.0
 #: The value of the constant column in the search for features.
@@ -85,15 +90,18 @@ def make_plan(
 def make_selections(
     measure: Any, candidates: Any, Cs: list[float], factor: float
 ) -> tuple[Selection, ...]:
-    """Every candidate at every C; the measure at its own."""
+    """What is chosen one at a time, then losses at every C, then the measure at its own."""
+    names = check_names(candidates, "candidates")
     found = []
-    for name in check_names(candidates, "candidates"):
-        if name == "measure":
-            found.append(Selection(get_measure(measure), factor * default_C(measure)))
-            continue
+    if CORRELATION in names:
+        loss = get_loss("logistic")
+        found.append(Selection(loss, factor * CORRELATION_C, one_at_a_time=True))
+    for name in sorted(set(names) - {CORRELATION, OWN_BOUND}):
         try:
             loss = loss_for(name, "classification")
         except (TypeError, ValueError) as error:
             raise ValueError(f"candidates holds {name!r}, but {error}") from error
         found += [Selection(loss, C) for C in Cs]
+    if OWN_BOUND in names:
+        found.append(Selection(get_measure(measure), factor * default_C(measure)))
     return tuple(found)
