@@ -308,7 +308,7 @@ def test_a_worker_that_dies_in_a_fit_changes_nothing(data, folder, client, refer
         assert result.n_iter > 3
         assert result.primal == pytest.approx(wanted.primal, rel=1e-9)
         assert_array_equal(result.support, wanted.support)
-        client.wait_for_workers(2, timeout=60)
+        client.wait_for_workers(2, timeout=300)
 
 
 @pytest.mark.slow
