@@ -107,8 +107,9 @@ def best_of_each_size(judged: Judged) -> list[tuple[int, int]]:
 def best_setting(scores: FloatArray, errors: FloatArray) -> tuple[int, int]:
     """The first whose measure is within a quarter of a standard error of the highest.
 
-    Own models come first, and of them those with the smallest C: where positives are few, scores
-    say little, and models that were held back more are better on other rows.
+    Own models come first, and of them what was chosen one at a time, and losses with the smallest
+    C: where positives are few, scores say little, and what was held back more is better on other
+    rows.
 
     Parameters
     ----------

@@ -90,18 +90,18 @@ def make_plan(
 def make_selections(
     measure: Any, candidates: Any, Cs: list[float], factor: float
 ) -> tuple[Selection, ...]:
-    """What is chosen one at a time, then losses at every C, then the measure at its own."""
+    """What is chosen one at a time, then the measure at its own C, then losses at every C."""
     names = check_names(candidates, "candidates")
     found = []
     if CORRELATION in names:
         loss = get_loss("logistic")
         found.append(Selection(loss, factor * CORRELATION_C, one_at_a_time=True))
+    if OWN_BOUND in names:
+        found.append(Selection(get_measure(measure), factor * default_C(measure)))
     for name in sorted(set(names) - {CORRELATION, OWN_BOUND}):
         try:
             loss = loss_for(name, "classification")
         except (TypeError, ValueError) as error:
             raise ValueError(f"candidates holds {name!r}, but {error}") from error
         found += [Selection(loss, C) for C in Cs]
-    if OWN_BOUND in names:
-        found.append(Selection(get_measure(measure), factor * default_C(measure)))
     return tuple(found)
