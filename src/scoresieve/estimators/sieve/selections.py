@@ -70,7 +70,8 @@ class Selection:
     @property
     def name(self) -> str:
         """For tables: what is minimised, and C."""
-        return CORRELATION if self.one_at_a_time else f"{self.kind.name}, C={self.C:g}"
+        own = f"{self.kind.name}, C={self.C:g}"
+        return f"{CORRELATION} ({own})" if self.one_at_a_time else own
 
     def of_share(self, share: float) -> Selection:
         """The same for a share of the rows: a number of alarms is lowered with them."""
