@@ -17,14 +17,12 @@ import numpy as np
 
 from scoresieve._arrays import FloatArray
 from scoresieve.design import as_design
-from scoresieve.estimators.sieve.selections import Selected
+from scoresieve.estimators.sieve.selections import FREE_CONSTANT, Selected
 from scoresieve.losses import get_loss
 from scoresieve.risks import LossRisk
 from scoresieve.solvers.splicing.merged import merge_equal_rows
 from scoresieve.solvers.splicing.newton import newton_fit
 
-#: The value of the constant column: so large that the intercept is almost free.
-CONSTANT = 10.0
 #: Relative accuracy of the fits.
 TOL = 1e-6
 
@@ -60,7 +58,7 @@ def fit_finals(
     own = selected.w, selected.intercept
     if not selected.columns.size or all(final.C is None for final in finals):
         return [own for _ in finals]
-    design = as_design(X, constant=CONSTANT)
+    design = as_design(X, constant=FREE_CONSTANT)
     block = design.columns(np.arange(design.n_columns))
     risk = LossRisk(get_loss("logistic"), y, weights)
     block, risk, _ = merge_equal_rows(block, risk)
@@ -73,5 +71,5 @@ def fit_finals(
             found.append(own)
             continue
         start = fit.w
-        found.append((fit.w[:-1], float(CONSTANT * fit.w[-1])))
+        found.append((fit.w[:-1], float(FREE_CONSTANT * fit.w[-1])))
     return found

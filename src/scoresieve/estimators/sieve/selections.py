@@ -33,6 +33,8 @@ from scoresieve.solvers.splicing.splice import most_promising, splice
 
 #: The name of the choice one at a time.
 CORRELATION = "correlation"
+#: The value of the constant column where the intercept is almost free.
+FREE_CONSTANT = 10.0
 #: Gaps that searches stop at: swaps must lower the objective by a tenth of them.
 LOSS_TOL, MEASURE_TOL = 0.01, 0.1
 
@@ -80,7 +82,9 @@ class Selection:
         return replace(self, kind=self.kind.of_share(share))
 
     def problem(self, X: Any, y: FloatArray, **columns: Any) -> Problem:
-        """What is minimised, for one unit."""
+        """What is minimised, for one unit; where it does not select, with a free intercept."""
+        if self.one_at_a_time:
+            columns = {**columns, "intercept_scaling": FREE_CONSTANT}
         kind: dict[str, Any] = {"measure" if isinstance(self.kind, Measure) else "loss": self.kind}
         return make_problem(X, y, budget=1, C=self.C, **kind, **columns)
 
@@ -99,7 +103,7 @@ def paths(
     -----------
     * A search starts from the constant model or what was found for the k before, and from what was
       found with the same loss for the C before: from the better of both.
-    * Columns of X are fetched once for all selections.
+    * Columns of X are fetched once for all searches.
 
     Parameters
     ----------
@@ -114,20 +118,18 @@ def paths(
     last: dict[str, list[Selected]] = {}
     for selection in selections:
         problem = selection.problem(design, y, **columns)
-        fetched = fetched or FetchedColumns(problem.design)
         if selection.one_at_a_time:
-            yield correlated_path(problem, ks, limits, fetched)
+            yield correlated_path(problem, ks, limits)
             continue
+        fetched = fetched or FetchedColumns(problem.design)
         beside = last.get(selection.kind.name, [])
         last[selection.kind.name] = searched_path(problem, ks, limits, beside, fetched)
         yield last[selection.kind.name]
 
 
-def correlated_path(
-    problem: Problem, ks: Sequence[int], limits: Limits, fetched: FetchedColumns
-) -> list[Selected]:
+def correlated_path(problem: Problem, ks: Sequence[int], limits: Limits) -> list[Selected]:
     """The units that say most one at a time, with the loss's model on them."""
-    refits = correlated_refits(Refitter(problem, replace(limits, tol=LOSS_TOL), fetched), ks)
+    refits = correlated_refits(Refitter(problem, replace(limits, tol=LOSS_TOL)), ks)
     return [selected(problem, fit.scattered(problem.design.n_columns), nan) for fit in refits]
 
 
