@@ -24,6 +24,14 @@ from scoresieve.solvers.solve import default_tol
 
 REFERENCE = Path(__file__).parent / "reference"
 
+#: Every role that columns can have, among the ten of ``data``.
+ALL_ROLES: dict[str, Any] = {
+    "intercept_scaling": 0.5,
+    "always_features": [6, 7],
+    "excluded_features": [9],
+    "feature_groups": [0, 0, 0, 1, 1, 2, 3, 3, 4, 5],
+}
+
 #: scikit-learn's checks of what X and y may be given as. The code that reads them is the same for
 #: every setting of an estimator, and :mod:`tests.design.test_conformance` tests each form of X.
 CHECKS_OF_FORMS = {
