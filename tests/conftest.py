@@ -22,6 +22,7 @@ from studies.common.brute_force import (
     optimum,
     takes_price,
 )
+from tests.helpers import ALL_ROLES
 
 
 def geometric_mean(tp, fp, fn, tn):
@@ -91,12 +92,7 @@ def measure(request):
         {"always_features": [1, 4]},
         {"excluded_features": [0, 3]},
         {"feature_groups": [0, 0, 1, 1, 2, 2, 3, 3, 4, 4]},
-        {
-            "intercept_scaling": 0.5,
-            "always_features": [6, 7],
-            "excluded_features": [9],
-            "feature_groups": [0, 0, 0, 1, 1, 2, 3, 3, 4, 5],
-        },
+        ALL_ROLES,
     ],
     ids=["plain", "intercept", "always", "excluded", "groups", "all"],
 )
@@ -105,33 +101,28 @@ def columns(request):
     return request.param
 
 
-def local_cluster(n_workers):
-    """A cluster of worker processes on this machine."""
+@pytest.fixture(scope="session")
+def cluster():
+    """Two worker processes on this machine, for all tests that need a cluster."""
     distributed = pytest.importorskip("distributed")
-    return distributed.LocalCluster(
-        n_workers=n_workers,
+    with distributed.LocalCluster(
+        n_workers=2,
         threads_per_worker=1,
         processes=True,
         dashboard_address=":0",  # any free port: two test processes have a cluster each
         memory_limit=0,
         silence_logs="CRITICAL",
-    )
-
-
-@pytest.fixture(scope="session")
-def cluster():
-    """Two worker processes, for all tests that need a cluster."""
-    with local_cluster(2) as cluster:
+    ) as cluster:
         yield cluster
 
 
-@pytest.fixture(scope="session")
-def single_worker():
-    """A client of a cluster with one worker process, which is not the one of this process."""
+@pytest.fixture
+def other_client(cluster):
+    """A client of the cluster, which is not the one of this process."""
     from distributed import Client
 
-    with local_cluster(1) as cluster, Client(cluster, set_as_default=False, timeout=60) as client:
-        client.wait_for_workers(1, timeout=60)
+    with Client(cluster, set_as_default=False, timeout=60) as client:
+        client.wait_for_workers(2, timeout=60)
         yield client
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Iterable
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,45 @@ from scoresieve.solvers.problem import make_problem
 from scoresieve.solvers.solve import default_tol
 
 REFERENCE = Path(__file__).parent / "reference"
+
+#: Every role that columns can have, among the ten of ``data``.
+ALL_ROLES: dict[str, Any] = {
+    "intercept_scaling": 0.5,
+    "always_features": [6, 7],
+    "excluded_features": [9],
+    "feature_groups": [0, 0, 0, 1, 1, 2, 3, 3, 4, 5],
+}
+
+#: scikit-learn's checks of what X and y may be given as. The code that reads them is the same for
+#: every setting of an estimator, and :mod:`tests.design.test_conformance` tests each form of X.
+CHECKS_OF_FORMS = {
+    "check_classifier_data_not_an_array",
+    "check_dtype_object",
+    "check_estimator_sparse_array",
+    "check_estimator_sparse_matrix",
+    "check_estimators_dtypes",
+    "check_readonly_memmap_input",
+    "check_regressor_data_not_an_array",
+    "check_supervised_y_2d",
+    "check_transformer_data_not_an_array",
+}
+
+
+def worth_checking(cases: Iterable[tuple[Any, Any]]) -> list[tuple[Any, Any]]:
+    """All of scikit-learn's checks for the first setting of each class.
+
+    The others see all but those of the forms of X and y.
+    """
+    first: dict[type, Any] = {}
+    return [
+        (estimator, check)
+        for estimator, check in cases
+        if first.setdefault(type(estimator), estimator) is estimator or not _is_of_forms(check)
+    ]
+
+
+def _is_of_forms(check: Any) -> bool:
+    return check.func.__name__ in CHECKS_OF_FORMS or check.keywords.get("readonly_memmap", False)
 
 
 def stored_optima(name: str, data: str) -> list[dict[str, Any]]:

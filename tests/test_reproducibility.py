@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from numpy.testing import assert_array_equal
+from threadpoolctl import threadpool_limits
 
 from scoresieve import BudgetClassifier, MeasureSVC, ScoreSieve, solve
 from scoresieve.design import open_blocks, write_blocks
@@ -104,8 +105,10 @@ def test_what_changes_sums_changes_no_selection(make, tmp_path):
         np.testing.assert_allclose(found, expected, rtol=1e-6, atol=1e-9, err_msg=name)
 
 
-@pytest.mark.parametrize("seed", range(2))
-@pytest.mark.parametrize("measure", ["f1", "prbep", "rec@2p", "roc_auc", "accuracy"])
+@pytest.mark.parametrize(
+    ("measure", "seed"),
+    [("f1", 0), ("f1", 1), ("prbep", 0), ("rec@2p", 1), ("roc_auc", 0), ("accuracy", 1)],
+)
 def test_another_order_of_rows_and_columns_keeps_a_clear_choice(measure, seed):
     X, y = planted(seed)
     rng = np.random.default_rng(seed)
@@ -135,11 +138,12 @@ def test_another_order_keeps_a_clear_choice_of_losses(loss):
     assert_array_equal(np.sort(columns[again.get_support(indices=True)]), [0, 1, 2])
 
 
+COMPARED = ("MeasureSVC", "BudgetClassifier")
 FITS = """
 import numpy as np, sys
 sys.path.insert(0, sys.argv[1])
-from test_reproducibility import MODELS, planted, weights
-for name in ("MeasureSVC", "BudgetClassifier"):
+from test_reproducibility import COMPARED, MODELS, planted, weights
+for name in COMPARED:
     print(name, weights(MODELS[name](), *planted(2)).tobytes().hex())
 """
 
@@ -153,6 +157,6 @@ def test_runs_and_threads_of_BLAS_give_the_same_bits():
             command, env=os.environ | threads, capture_output=True, text=True, check=True
         ).stdout
 
-    first = run("1")
-    assert first.count("\n") == 2
-    assert run("2") == first
+    with threadpool_limits(1):
+        here = [(name, weights(MODELS[name](), *planted(2))) for name in COMPARED]
+    assert run("2") == "".join(f"{name} {found.tobytes().hex()}\n" for name, found in here)

@@ -35,7 +35,7 @@ def long_indices(X):
     return X
 
 
-FORMATS = [sp.csr_matrix, sp.csc_matrix, sp.csr_array, sp.csc_array, long_indices]
+FORMATS = [sp.csr_matrix, sp.csc_array, long_indices]
 
 
 def test_every_format_gives_the_model_of_the_dense_one(rival, three_classes):

@@ -17,6 +17,7 @@ from scoresieve.baselines import (
     SquaredL1SVM,
     SVMPerf,
 )
+from tests.helpers import worth_checking
 
 ESTIMATORS = [
     FGM(),
@@ -55,9 +56,10 @@ def setting_for(estimator, check):
 
 
 def checks_of(estimators):
-    """All checks of scikit-learn, each of an estimator that can show what it asks for."""
+    """The checks of scikit-learn, each of an estimator that can show what it asks for."""
     mark = parametrize_with_checks(estimators)
-    cases = [(setting_for(estimator, check), check) for estimator, check in mark.args[1]]
+    kept = worth_checking(mark.args[1])
+    cases = [(setting_for(estimator, check), check) for estimator, check in kept]
     return pytest.mark.parametrize(mark.args[0], cases, **mark.kwargs)
 
 

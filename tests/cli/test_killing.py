@@ -80,7 +80,7 @@ for turn in range(n_kills):
 @pytest.mark.parametrize(
     ("arguments", "n_kills"),
     [
-        (["convert", "data.npz", "data.csv.gz"], 12),
+        (["convert", "data.npz", "data.csv.gz"], 6),
         (
             [
                 "fit",
@@ -102,7 +102,7 @@ for turn in range(n_kills):
 )
 def test_no_unfinished_file(folder, arguments, n_kills):
     rng = np.random.default_rng(0)
-    np.savez(folder / "data.npz", X=rng.normal(size=(1500, 20)), y=np.arange(1500) % 2)
+    np.savez(folder / "data.npz", X=rng.normal(size=(500, 20)), y=np.arange(500) % 2)
     done = subprocess.run(
         [sys.executable, "-c", LAUNCHER, json.dumps([*arguments, n_kills])],
         capture_output=True,

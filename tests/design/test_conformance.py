@@ -24,8 +24,6 @@ from scoresieve.design import (
 from scoresieve.design.blocks import products
 
 N_SAMPLES, N_COLUMNS = 37, 23
-#: Each pass on a cluster takes some milliseconds.
-SLOW_INPUTS = ("dask-dense", "dask-view", "dask-array", "dask-sparse-array", "dask-bag")
 DTYPES = ["float64", "float32", "int64", "int8", "uint16", "bool", ">f8"]
 
 
@@ -83,11 +81,11 @@ def inputs():
         for dtype in [*DTYPES, "float16", "longdouble"]
     }
     for flavour in ("csr_matrix", "csr_array", "csc_matrix", "csc_array"):
-        for dtype in [*DTYPES[:-1], "longdouble"]:
-            for index in ("int32", "int64"):
-                made[f"{flavour}-{dtype}-{index}"] = lambda X, _, f=flavour, d=dtype, i=index: (
-                    with_index_type(getattr(sp, f)(X.astype(d)), i)
-                )
+        types = [(dtype, "int32") for dtype in [*DTYPES[:-1], "longdouble"]]
+        for dtype, index in [*types, ("float64", "int64"), ("float32", "int64")]:
+            made[f"{flavour}-{dtype}-{index}"] = lambda X, _, f=flavour, d=dtype, i=index: (
+                with_index_type(getattr(sp, f)(X.astype(d)), i)
+            )
     for other in ("coo_matrix", "coo_array", "lil_matrix", "dok_array", "bsr_array", "dia_matrix"):
         made[other] = lambda X, _, f=other: getattr(sp, f)(X)
     made |= {
@@ -226,25 +224,34 @@ def fingerprint(X):
     return [(id(a), a.dtype, a.shape, hashlib.sha1(a.tobytes()).hexdigest()) for a in arrays]
 
 
-@pytest.fixture(params=["whole", "tiny-blocks"])
-def block_size(request, monkeypatch):
-    """Blocks of seven numbers reach every seam: between rows, inside rows, at the ends."""
-    if request.param == "tiny-blocks":
-        if "dask" in request.node.name:
-            pytest.skip("the workers have blocks of their own size")
-        for module in (_base, dense, sparse, products):
-            monkeypatch.setattr(module, "BLOCK_NUMBERS", 7)
+@pytest.fixture
+def seven_numbers(monkeypatch):
+    """Blocks so small reach every seam: between rows, inside rows, at the ends."""
+    for module in (_base, dense, sparse, products):
+        monkeypatch.setattr(module, "BLOCK_NUMBERS", 7)
 
 
-@pytest.mark.usefixtures("block_size")
-@pytest.mark.parametrize("constant", [0.0, 2.5], ids=["", "constant"])
-@pytest.mark.parametrize("name", list(inputs()))
-def test_products(name, constant, tmp_path):
+def blocks_and_constants():
+    """Whole blocks without a constant, and tiny ones with it.
+
+    The workers of a cluster have blocks of their own size, and the products of X are in those with
+    a constant.
+    """
+    for name in inputs():
+        if "dask" in name:
+            yield name, 2.5, "whole"
+        else:
+            yield name, 0.0, "whole"
+            yield name, 2.5, "seven_numbers"
+
+
+@pytest.mark.parametrize(("name", "constant", "blocks"), list(blocks_and_constants()))
+def test_products(name, constant, blocks, tmp_path, request):
     X = truth()
     if "bool" in name:
         X = (X > 0).astype(np.float64)
-    if name in SLOW_INPUTS and not constant:
-        pytest.skip("with a constant is enough: the products of X are in it")
+    if blocks != "whole":
+        request.getfixturevalue(blocks)
     given = inputs()[name](X, tmp_path)
     if sp.issparse(given) and given.format in ("csr", "csc"):
         given = read_only(given)
@@ -302,9 +309,17 @@ def test_sums_of_squares_and_largest_entries(name, tmp_path):
     assert as_design(inputs()[name](X, tmp_path)).max_abs() == X.max()
 
 
-@pytest.mark.usefixtures("block_size")
-@pytest.mark.parametrize("name", [n for n in inputs() if not n.startswith("split")])
-def test_norms_of_columns(name, tmp_path):
+@pytest.mark.parametrize(
+    ("name", "blocks"),
+    [
+        (name, blocks)
+        for name, constant, blocks in blocks_and_constants()
+        if not name.startswith("split")
+    ],
+)
+def test_norms_of_columns(name, blocks, tmp_path, request):
+    if blocks != "whole":
+        request.getfixturevalue(blocks)
     X = (truth() > 0).astype(np.float64) if "bool" in name else truth()
     given = inputs()[name](X, tmp_path)
     found = as_design(given, constant=-10.0).column_norms()

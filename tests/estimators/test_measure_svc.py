@@ -385,12 +385,12 @@ def test_in_pipelines_and_searches(binary):
     X, y = binary
     three = MeasureSVC(n_features_to_select=3, price=0.5, pos_label="yes")
     pipeline = make_pipeline(StandardScaler(), three)
-    search = GridSearchCV(pipeline, {"measuresvc__C": [0.5, 5.0]}, cv=3, error_score="raise")
+    search = GridSearchCV(pipeline, {"measuresvc__C": [0.5, 5.0]}, cv=2, error_score="raise")
     search.fit(X, y)
     assert search.best_score_ > 0.7
     assert set(search.best_estimator_[-1].support_) == {0, 1, 2}
-    scores = cross_val_score(MeasureSVC("roc_auc", C=2.0), sp.csr_matrix(X), y, cv=3)
-    by_scorer = cross_val_score(MeasureSVC("roc_auc", C=2.0), X, y, cv=3, scoring="roc_auc")
+    scores = cross_val_score(MeasureSVC("roc_auc", C=2.0), sp.csr_matrix(X), y, cv=2)
+    by_scorer = cross_val_score(MeasureSVC("roc_auc", C=2.0), X, y, cv=2, scoring="roc_auc")
     assert_allclose(scores, by_scorer, atol=1e-9)
     selected = make_pipeline(clone(three), MeasureSVC("accuracy"))
     assert selected.fit(X, y)[-1].n_features_in_ <= 3

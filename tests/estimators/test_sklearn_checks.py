@@ -12,6 +12,7 @@ from sklearn.utils import shuffle
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from scoresieve import BudgetClassifier, BudgetRegressor, MeasureSVC, ScoreSieve
+from tests.helpers import worth_checking
 
 ESTIMATORS = [
     MeasureSVC(),
@@ -49,7 +50,7 @@ class WithoutProbabilities(ScoreSieve):
 
 
 def checks_of(estimators, name=None):
-    """All checks of scikit-learn but those that are replaced, or those of one name alone."""
+    """The checks of scikit-learn but those that are replaced, or those of one name alone."""
     mark = parametrize_with_checks(estimators)
     names, cases = mark.args[0], list(mark.args[1])
     if name is not None:
@@ -60,7 +61,7 @@ def checks_of(estimators, name=None):
     assert len(kept) == len(cases) - len(REPLACED) * len(estimators)
     kept = [
         (estimator, check)
-        for estimator, check in kept
+        for estimator, check in worth_checking(kept)
         if not (isinstance(estimator, ScoreSieve) and check.func.__name__ == OF_PROBABILITIES)
     ]
     return pytest.mark.parametrize(names, kept, **mark.kwargs)
@@ -123,8 +124,15 @@ def fit(estimator, arguments, part):
     return model.fit(**arguments)
 
 
-@pytest.mark.parametrize("form", [np.asarray, sp.csr_matrix], ids=["dense", "sparse"])
-@pytest.mark.parametrize("estimator", CERTIFIED, ids=on_one_line)
+def in_forms(estimators):
+    """Each estimator with a dense X, and the first of each class with a sparse one."""
+    firsts = {type(each): each for each in reversed(estimators)}.values()
+    cases = [(each, np.asarray) for each in estimators] + [(each, sp.csr_matrix) for each in firsts]
+    ids = [f"{on_one_line(each)}-{form.__name__}" for each, form in cases]
+    return pytest.mark.parametrize(("estimator", "form"), cases, ids=ids)
+
+
+@in_forms(CERTIFIED)
 def test_weights_and_repeated_rows_bound_one_optimum(estimator, form):
     """``dual <= min J <= primal`` holds for both fits with one and the same minimum."""
     models = []
@@ -151,8 +159,7 @@ REPEATING = [
 ]
 
 
-@pytest.mark.parametrize("form", [np.asarray, sp.csr_matrix], ids=["dense", "sparse"])
-@pytest.mark.parametrize("estimator", REPEATING, ids=on_one_line)
+@in_forms(REPEATING)
 def test_whole_weights_are_repeated_rows_to_the_bit(estimator, form):
     """These measures repeat the rows, so that the solver sees the same ones in the same order."""
     models = []

@@ -12,7 +12,7 @@ from sklearn import metrics
 
 from scoresieve.measures import PRBEP, PrecisionAtK, RecallAtK, get_measure
 
-DETERMINISTIC = settings(derandomize=True, deadline=None, database=None, max_examples=40)
+DETERMINISTIC = settings(derandomize=True, deadline=None, database=None, max_examples=25)
 
 
 def recall_floor_08(y, y_pred):

@@ -16,7 +16,7 @@ from sklearn.metrics import accuracy_score, balanced_accuracy_score, roc_auc_sco
 
 from scoresieve.measures import Contingency, WeightedMeasure, get_measure
 
-DETERMINISTIC = settings(derandomize=True, deadline=None, database=None, max_examples=80)
+DETERMINISTIC = settings(derandomize=True, deadline=None, database=None, max_examples=40)
 NAMES = ["accuracy", "balanced_accuracy", "roc_auc"]
 each = pytest.mark.parametrize("name", NAMES)
 hinges = pytest.mark.parametrize("name", NAMES[:2])

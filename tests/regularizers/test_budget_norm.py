@@ -15,7 +15,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from scoresieve.regularizers import BudgetNorm
 
-CHECKED = settings(derandomize=True, deadline=None, database=None, max_examples=200)
+CHECKED = settings(derandomize=True, deadline=None, database=None, max_examples=100)
 
 SELECTABLE, ALWAYS, EXCLUDED = 0, 1, 2
 

@@ -28,7 +28,7 @@ from scoresieve.measures import (
 )
 from scoresieve.risks import MeasureRisk
 
-CHECKED = settings(derandomize=True, deadline=None, database=None, max_examples=40)
+CHECKED = settings(derandomize=True, deadline=None, database=None, max_examples=25)
 PRICES = (0.1, 0.5, 1.0, 2.0)
 every_price = pytest.mark.parametrize("price", PRICES)
 

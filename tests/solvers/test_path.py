@@ -15,7 +15,7 @@ from numpy.testing import assert_array_equal
 from scoresieve import Status, solve
 from scoresieve.solvers.bundle import rounds
 from scoresieve.solvers.problem import make_problem
-from tests.helpers import solve_path
+from tests.helpers import ALL_ROLES, solve_path
 
 BUDGETS = [1, 2, 4]
 F1, LOGISTIC, HINGE = {"measure": "f1"}, {"loss": "logistic"}, {"loss": "hinge"}
@@ -44,9 +44,12 @@ def wide(data):
     return data(5, n_samples=100, n_features=200, n_informative=5, noise=0.3)
 
 
-def test_every_budget_is_certified_for_every_measure_and_column_set(
-    data, brute, certified, measure, columns
-):
+@pytest.mark.parametrize(
+    "columns",
+    [{"intercept_scaling": 2.0}, ALL_ROLES],
+    ids=["intercept", "all"],
+)
+def test_every_budget_is_certified_for_every_measure(data, brute, certified, measure, columns):
     """At prices that are found with all kinds of columns at once, and that are given otherwise."""
     X, y = data(0)
     arguments = {"measure": measure, "C": 1.0, **columns}
@@ -154,7 +157,7 @@ def sorted_path(data):
     return get
 
 
-@settings(derandomize=True, deadline=None, database=None, max_examples=20)
+@settings(derandomize=True, deadline=None, database=None, max_examples=10)
 @given(order=st.permutations([1, 3, 3, 8, 20]), kind=st.sampled_from([F1, LOGISTIC, HINGE]))
 def test_order_and_repeats_do_not_matter(sorted_path, order, kind):
     X, y, by_budget = sorted_path(kind)

@@ -54,8 +54,9 @@ def objective_by_sums(brute, X, y, c, result, measure, budget, C, **sets):
 
 
 @each
-@both
-@pytest.mark.parametrize("intercept", [0.0, 1.5])
+@pytest.mark.parametrize(
+    ("solver", "intercept"), [("bundle", 0.0), ("bundle", 1.5), ("two_layer", 1.5)]
+)
 def test_whole_weights_are_repeated_rows(weighted, certified, measure, solver, intercept):
     X, y, c, rows = weighted(0)
     arguments = {"measure": measure, "budget": 3, "C": 0.7, "intercept_scaling": intercept}

@@ -401,20 +401,9 @@ def test_max_memory_lowers_the_number_of_threads(tmp_path):
     assert n_threads == [8, 6, 1, 1]
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "model",
-    [
-        MeasureSVC("f1", budget=5, tol=0.3),
-        MeasureSVC("f1", n_features_to_select=5),
-        MeasureSVC("roc_auc", budget=5, tol=0.1),
-        BudgetClassifier(n_features_to_select=5),
-    ],
-    ids=["f1", "hard", "roc_auc", "hard-loss"],
-)
-def test_a_fit_stays_within_max_memory(tmp_path, model):
-    """48 MB of entries, at most 42 MB beside the maps."""
-    n, m, per_row, limit = 16_000, 10_000, 250, 40 * 2**20
+@pytest.fixture(scope="module")
+def large_folder(tmp_path_factory):
+    n, m, per_row = 16_000, 10_000, 250
     rng = np.random.default_rng(0)
 
     def rows():
@@ -423,8 +412,26 @@ def test_a_fit_stays_within_max_memory(tmp_path, model):
             ends = np.arange(0, columns.size + 1, per_row)
             yield sp.csr_array((rng.random(columns.size), columns, ends), shape=(n // 20, m))
 
-    write_blocks(rows(), tmp_path / "X", block_bytes=2**22)
-    blocks = open_blocks(tmp_path / "X", n_jobs=2, max_memory=limit)
+    folder = tmp_path_factory.mktemp("large") / "X"
+    write_blocks(rows(), folder, block_bytes=2**22)
+    return folder
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "model",
+    [
+        MeasureSVC("f1", budget=5, tol=0.3),
+        MeasureSVC("f1", n_features_to_select=5, price=0.5),
+        MeasureSVC("roc_auc", budget=5, tol=0.1),
+        BudgetClassifier(n_features_to_select=5),
+    ],
+    ids=["f1", "hard", "roc_auc", "hard-loss"],
+)
+def test_a_fit_stays_within_max_memory(large_folder, model):
+    """48 MB of entries, at most 42 MB beside the maps."""
+    limit = 40 * 2**20
+    blocks = open_blocks(large_folder, n_jobs=2, max_memory=limit)
     assert 12 * blocks.n_entries > limit
     y = blocks[:, [3, 4, 5, 6]].sum(axis=1) > 0.7
     tracemalloc.start()

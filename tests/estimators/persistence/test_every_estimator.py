@@ -200,7 +200,7 @@ def test_without_the_certificate_there_is_none(trained, estimator, path, reloade
 
 @pytest.mark.filterwarnings("ignore")
 def test_a_loaded_model_can_be_fitted_again(trained, estimator, path, same, reloaded):
-    model, X, y = trained(estimator, "three classes")
+    model, X, y = trained(estimator, "two classes")
     found = reloaded(model, path, with_certificate=False).fit(X, y)
     for method, data in calls_of(model, X):
         same(getattr(found, method)(data), getattr(model, method)(data), method)

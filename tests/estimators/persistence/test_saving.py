@@ -103,8 +103,9 @@ def test_the_certificate_grows_with_the_rows_and_the_file_does_not(path, data):
     [MeasureSVC(budget=2, warm_start=True, tol=0.5), BudgetRegressor(budget=2, tol=0.5)],
     ids=["MeasureSVC", "BudgetRegressor"],
 )
-def test_two_weights_of_a_million_rows_are_less_than_20_kB(path, model):
-    X = np.random.default_rng(0).normal(size=(10**6, 2))
+def test_two_weights_of_many_rows_are_less_than_20_kB(path, model):
+    # Even a bit for each row would be more.
+    X = np.random.default_rng(0).normal(size=(200_000, 2))
     y = (X.sum(axis=1) > 1.0).astype(np.int8)
     model = clone(model).fit(X, y)
     assert np.count_nonzero(model.coef_) == 2

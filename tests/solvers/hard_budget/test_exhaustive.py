@@ -58,9 +58,9 @@ KINDS = {
         ),
         10,
     ),
-    "hinge": ({"loss": "hinge"}, lambda y, s: np.sum(hinge(y * s)), 10),
-    "accuracy": ({"measure": "accuracy", "price": 1.0}, lambda y, s: np.sum(hinge(y * s)), 10),
-    "roc_auc": ({"measure": "roc_auc"}, hinge_of_pairs, 10),
+    "hinge": ({"loss": "hinge"}, lambda y, s: np.sum(hinge(y * s)), 5),
+    "accuracy": ({"measure": "accuracy", "price": 1.0}, lambda y, s: np.sum(hinge(y * s)), 5),
+    "roc_auc": ({"measure": "roc_auc"}, hinge_of_pairs, 5),
     "f1": ({"measure": "f1", "price": PRICE}, f1_at_its_price, 5),
     "prbep": ({"measure": "prbep", "price": 1.0}, misses_or_alarms, 5),
 }

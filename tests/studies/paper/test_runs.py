@@ -30,9 +30,10 @@ def contents(folder):
 
 @pytest.fixture(scope="module", autouse=True)
 def few_rounds():
-    """In the longest experiment: what is written, and where, does not depend on them."""
+    """And few budgets in the longest experiment: what is written, and where, is the same."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setitem(documents.QUICK, "max_iter", 15)
+        patch.setitem(documents.QUICK, "max_iter", 8)
+        patch.setitem(documents.QUICK, "budgets", [2, 10])
         yield
 
 
