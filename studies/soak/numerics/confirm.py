@@ -86,12 +86,17 @@ def confirm(small: Small, result: Any) -> None:
     """Compare a result's two bounds with those of the formulas."""
     settings, w = small.arguments, small.narrow(result.w)
     scale, C, budget = settings["intercept_scaling"], settings["C"], settings["budget"]
-    X, sets = small.X, {"always_features": []}
+    X, groups = small.X, settings.get("feature_groups", np.arange(small.X.shape[1]))
+    sets: dict[str, Any] = {"always_features": [], "feature_groups": groups}
+    n_used = np.unique(groups[w != 0.0]).size
     if scale:
         X = np.column_stack([X, np.full(len(X), scale)])
         w = np.append(w, result.intercept / scale)
-        sets["always_features"] = [X.shape[1] - 1]
-    if small.n_selected is not None and np.count_nonzero(small.narrow(result.w)) > budget:
+        sets = {
+            "always_features": [X.shape[1] - 1],
+            "feature_groups": np.append(groups, -1),
+        }
+    if small.n_selected is not None and n_used > budget:
         raise Unconfirmed("more features than were asked for")
     s = X @ w
     if "loss" in settings:
