@@ -175,7 +175,10 @@ class GradedKKT:
         that much of it is left: the dual value loses half its square. The risk is known to
         ``eps (|A| |w| + q)``.
         """
-        alpha, w = self._point.values[0, : self._n_cuts], self._point.free[1 : 1 + self._columns.size]
+        alpha, w = (
+            self._point.values[0, : self._n_cuts],
+            self._point.free[1 : 1 + self._columns.size],
+        )
         risk = np.finfo(float).eps * float(np.max(np.abs(self._A) @ np.abs(w) + self._q))
         return 0.5 * self._norm.dual_squared(self._side.rounding_of_c(alpha)) + self._cap * risk
 

@@ -4,7 +4,8 @@
 
 Small problems go to the interior-point method, which no scaling disturbs. Large ones are solved by
 Newton steps; where these are slow and memory allows it, the interior-point method takes over, and
-is the first choice from then on.
+is the first choice from then on. What neither solves, because the sizes of the columns are many
+orders apart, goes to the interior-point method that keeps w and c, if it is small.
 """
 
 from __future__ import annotations
@@ -19,7 +20,12 @@ from numpy.linalg import LinAlgError
 from scoresieve._arrays import FloatArray
 from scoresieve.design import Columns
 from scoresieve.risks import LossRisk
-from scoresieve.solvers.interior.predictor_corrector import predictor_corrector
+from scoresieve.solvers.interior.predictor_corrector import (
+    Iterate,
+    KKTSystem,
+    predictor_corrector,
+)
+from scoresieve.solvers.smooth.graded import GradedSaddle
 from scoresieve.solvers.smooth.newton import NewtonSteps
 from scoresieve.solvers.smooth.saddle import SaddleKKT, starting_point
 from scoresieve.solvers.working import Point, WorkingColumns
@@ -44,6 +50,8 @@ PATIENCE = 10
 INTERIOR_STEPS, INTERIOR_STALL_STEPS = 80, 15
 #: How much of the open gap the products of the interior-point method's starts share.
 STARTS = (1.0, 1e-2)
+#: Most rows, columns and units together of the method for columns of unlike sizes.
+GRADED_SIZE = 600
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,6 +77,11 @@ class Restricted:
     dual: float
     solved: bool
     stalled: bool = False
+
+    def judged(self, tol: float) -> Restricted:
+        """The same with whether the gap of its points is within the tolerance."""
+        solved = self.point.value - self.dual <= tol * self.point.value
+        return replace(self, solved=solved, stalled=self.stalled and not solved)
 
 
 class RestrictedSolver:
@@ -108,6 +121,9 @@ class RestrictedSolver:
         if can_be_dense and not best.solved:
             best = self._interior_steps(best, tol, is_late)
             self._newton_is_slow = best.solved
+        n_unknowns = n_rows + n_columns + self._working.norm.n_units
+        if can_be_dense and not best.solved and n_unknowns <= GRADED_SIZE:
+            best = self._graded_steps(best, tol, is_late)
         return best
 
     def _dual_side(
@@ -150,38 +166,63 @@ class RestrictedSolver:
 
         What it finds is taken where it is better than what there is.
         """
+        for start in STARTS:
+            if best.solved or is_late():
+                break
+            system = SaddleKKT(self._risk, self._C, self._working.norm, self._dense_block())
+            if self._run(system, starting_point(system, best.slopes, start), tol, is_late):
+                best = better(best, self._working.point(system.w), system.slopes, system.bounds[1])
+                best = best.judged(tol)
+        return best
+
+    def _graded_steps(
+        self, best: Restricted, tol: float, is_late: Callable[[], bool]
+    ) -> Restricted:
+        """The same with the method for columns of unlike sizes."""
+        for keeps_w in (False, True):
+            if best.solved or is_late():
+                break
+            system = GradedSaddle(self._risk, self._C, self._working.norm, self._dense_block())
+            w, open_gap = keeps_w * best.point.w, best.point.value - best.dual
+            if self._run(system, system.start(w, best.slopes, open_gap), tol, is_late):
+                w, slopes, dual = system.solution()
+                best = better(best, self._working.point(w), slopes, dual).judged(tol)
+        return best
+
+    def _dense_block(self) -> FloatArray:
+        """The working columns as an array, of which those of the last call are known."""
         working, n_known = self._working, self._dense.shape[1]
         if n_known < working.size:
             new = working.block.as_design().columns(np.arange(n_known, working.size))
             self._dense = np.hstack([self._dense, dense_columns(new)])
-        for start in STARTS:
-            if best.solved or is_late():
-                break
-            system = SaddleKKT(self._risk, self._C, working.norm, self._dense)
-            try:
-                predictor_corrector(
-                    system,
-                    starting_point(system, best.slopes, start),
-                    tol=tol,
-                    max_steps=INTERIOR_STEPS,
-                    stall_steps=INTERIOR_STALL_STEPS,
-                    is_late=is_late,
-                )
-            except LinAlgError as error:
-                logger.info("the interior-point method cannot start: %s", error)
-                continue
-            best = self._better(best, system, tol)
-        return best
+        return self._dense
 
-    def _better(self, best: Restricted, system: SaddleKKT, tol: float) -> Restricted:
-        """The better one of what there is and the interior-point method's points."""
-        point = self._working.point(system.w)
-        point = point if point.value < best.point.value else best.point
-        slopes, dual = best.slopes, best.dual
-        if system.bounds[1] > dual:
-            slopes, dual = system.slopes, system.bounds[1]
-        solved = point.value - dual <= tol * point.value
-        return Restricted(point, slopes, dual, solved, best.stalled and not solved)
+    def _run(
+        self, system: KKTSystem, start: Iterate, tol: float, is_late: Callable[[], bool]
+    ) -> bool:
+        """Interior-point steps of a system; whether there were any."""
+        try:
+            predictor_corrector(
+                system,
+                start,
+                tol=tol,
+                max_steps=INTERIOR_STEPS,
+                stall_steps=INTERIOR_STALL_STEPS,
+                is_late=is_late,
+            )
+        except LinAlgError as error:
+            logger.info("the interior-point method cannot start: %s", error)
+            return False
+        return True
+
+
+def better(best: Restricted, point: Point, slopes: FloatArray, dual: float) -> Restricted:
+    """The better one of what there is and another pair of points."""
+    if point.value < best.point.value:
+        best = replace(best, point=point)
+    if dual > best.dual:
+        best = replace(best, slopes=slopes, dual=dual)
+    return best
 
 
 def dense_columns(block: Columns) -> FloatArray:
