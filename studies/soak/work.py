@@ -72,8 +72,14 @@ WORK: dict[str, Callable[[Path, int, Any], None]] = {
 def main(name: str, folder: Path) -> None:
     """Work until the signal, and print what was raised and what is wrong as a line of JSON."""
     warnings.simplefilter("ignore")
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
-    signal.signal(signal.SIGINT, signal.default_int_handler)
+    arrived: list[int] = []
+
+    def interrupt(number: int, frame: Any) -> None:
+        arrived.append(number)
+        raise KeyboardInterrupt
+
+    signal.signal(signal.SIGTERM, interrupt)
+    signal.signal(signal.SIGINT, interrupt)
     model = MeasureSVC("f1", budget=3).fit(*_data())
     WORK[name](folder, 0, model)  # lazy imports and pools of processes are part of no trial
     before = {key: repr(value) for key, value in vars(model).items()}
@@ -88,7 +94,10 @@ def main(name: str, folder: Path) -> None:
         raised = type(error).__name__
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
-    print(json.dumps({"raised": raised, "faults": _faults(folder, model, before)}), flush=True)
+    faults = _faults(folder, model, before)
+    if arrived and raised == "nothing":
+        faults.append("the KeyboardInterrupt was lost")
+    print(json.dumps({"raised": raised, "faults": faults}), flush=True)
 
 
 def _faults(folder: Path, model: Any, before: dict[str, str]) -> list[str]:

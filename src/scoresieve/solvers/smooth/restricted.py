@@ -52,6 +52,9 @@ INTERIOR_STEPS, INTERIOR_STALL_STEPS = 80, 15
 STARTS = (1.0, 1e-2)
 #: Most rows, columns and units together of the method for columns of unlike sizes.
 GRADED_SIZE = 600
+#: ``C sum_i x_ij^2`` from which on it is tried first: beside that the norm's part of the other's
+#: Newton matrix has less than four digits.
+EXTREME = 1e12
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,16 +117,29 @@ class RestrictedSolver:
         # A fit on row blocks may have less memory than that.
         n_bytes = 8 * DENSE_COPIES * n_rows * n_columns
         can_be_dense = can_be_dense and self._working.problem.design.has_room(n_bytes)
-        if can_be_dense and (n_products <= FEW_PRODUCTS or self._newton_is_slow):
-            best = self._interior_steps(best, tol, is_late)
+        n_unknowns = n_rows + n_columns + self._working.norm.n_units
+        can_be_graded = can_be_dense and n_unknowns <= GRADED_SIZE
+        is_first_choice = can_be_dense and (n_products <= FEW_PRODUCTS or self._newton_is_slow)
+        if is_first_choice:
+            best = self._interior_points(best, tol, is_late, can_be_graded)
         if not best.solved:
             best = self._newton_steps(best, tol, is_late, PATIENCE if can_be_dense else MAX_STEPS)
-        if can_be_dense and not best.solved:
-            best = self._interior_steps(best, tol, is_late)
+        if can_be_dense and not best.solved and not (is_first_choice and can_be_graded):
+            best = self._interior_points(best, tol, is_late, can_be_graded)
             self._newton_is_slow = best.solved
-        n_unknowns = n_rows + n_columns + self._working.norm.n_units
-        if can_be_dense and not best.solved and n_unknowns <= GRADED_SIZE:
-            best = self._graded_steps(best, tol, is_late)
+        return best
+
+    def _interior_points(
+        self, best: Restricted, tol: float, is_late: Callable[[], bool], can_be_graded: bool
+    ) -> Restricted:
+        """One interior-point method, then the other, the better suited first."""
+        methods = [self._interior_steps]
+        if can_be_graded:
+            squares = np.square(self._dense_block()).sum(axis=0)
+            is_extreme = self._C * float(squares.max(initial=0.0)) > EXTREME
+            methods.insert(0 if is_extreme else 1, self._graded_steps)
+        for method in methods:
+            best = best if best.solved else method(best, tol, is_late)
         return best
 
     def _dual_side(
