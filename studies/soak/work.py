@@ -1,4 +1,8 @@
-"""The child of a trial: some work, done until a signal comes, and a look at what it left."""
+"""The child of a trial: some work, done until a signal comes, and a look at what it left.
+
+``python -m studies.soak.work`` reads a line of JSON for each trial, ``[name, folder]``, forks, and
+writes how the child ended as a line of JSON, behind those of the child itself.
+"""
 
 from __future__ import annotations
 
@@ -70,7 +74,7 @@ WORK: dict[str, Callable[[Path, int, Any], None]] = {
 
 
 def main(name: str, folder: Path) -> None:
-    """Work until the signal, and print what was raised and what is wrong as a line of JSON."""
+    """Work until the signal, and say what was raised and what is wrong."""
     warnings.simplefilter("ignore")
     arrived: list[int] = []
 
@@ -84,7 +88,7 @@ def main(name: str, folder: Path) -> None:
     WORK[name](folder, 0, model)  # lazy imports and pools of processes are part of no trial
     before = {key: repr(value) for key, value in vars(model).items()}
     raised, end = "nothing", time.monotonic() + 4 * MOMENT
-    print(MOMENT, flush=True)
+    say(ready=MOMENT)
     try:
         number = 1
         while time.monotonic() < end:
@@ -97,7 +101,7 @@ def main(name: str, folder: Path) -> None:
     faults = _faults(folder, model, before)
     if arrived and raised == "nothing":
         faults.append("the KeyboardInterrupt was lost")
-    print(json.dumps({"raised": raised, "faults": faults}), flush=True)
+    say(raised=raised, faults=faults)
 
 
 def _faults(folder: Path, model: Any, before: dict[str, str]) -> list[str]:
@@ -124,6 +128,27 @@ def _faults(folder: Path, model: Any, before: dict[str, str]) -> list[str]:
     return faults
 
 
+def say(**what: Any) -> None:
+    """A line of JSON, in one piece."""
+    os.write(1, (json.dumps(what) + "\n").encode())
+
+
+def serve() -> None:
+    """A child for each line."""
+    for line in sys.stdin:
+        name, folder = json.loads(line)
+        child = os.fork()
+        if child == 0:
+            os.setsid()
+            # Nothing of the server's input is the child's.
+            os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+            os.dup2(os.open(Path(folder) / "stderr", os.O_CREAT | os.O_WRONLY), 2)
+            say(process=os.getpid())
+            main(name, Path(folder))
+            # Pools of idle processes end with the interpreter, as they would in any program.
+            return
+        say(code=os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+
+
 if __name__ == "__main__":
-    main(sys.argv[1], Path(sys.argv[2]))
-    # Pools of idle processes end with the interpreter, as they would in any program.
+    serve()
