@@ -55,13 +55,15 @@ class Server:
             text=True,
         )
         self._lines: queue.Queue[str] = queue.Queue()
-        threading.Thread(target=self._listen, daemon=True).start()
+        self._listener = threading.Thread(target=self._listen, daemon=True)
+        self._listener.start()
         return self
 
     def _listen(self) -> None:
         assert self._process.stdout is not None
-        for line in self._process.stdout:
-            self._lines.put(line)
+        with self._process.stdout as lines:
+            for line in lines:
+                self._lines.put(line)
 
     def start(self, name: str, folder: Path) -> int:
         """Begin a trial; the child's number."""
@@ -78,6 +80,7 @@ class Server:
         assert self._process.stdin is not None
         self._process.stdin.close()
         self._process.wait()
+        self._listener.join()
 
 
 def try_one(server: Server, source: random.Random, number: int, folder: Path, tally: Tally) -> None:
