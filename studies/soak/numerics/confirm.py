@@ -101,11 +101,11 @@ def confirm(small: Small, result: Any) -> None:
     if small.n_selected is not None and n_used > budget:
         raise Unconfirmed("more features than were asked for")
     s = X @ w
+    # Scores are known but for the rounding of their terms, and what that does to the losses.
+    off = EPSILON * np.abs(X) @ np.abs(w)
     if "loss" in settings:
         losses, u = loss_value(settings["loss"], small.y, s), result.dual_point.slopes
         risk, gain, v = losses.sum(), -C * conjugate(settings["loss"], small.y, u).sum(), -C * u
-        # Scores are known but for the rounding of their terms, and what that does to the losses.
-        off = EPSILON * np.abs(X) @ np.abs(w)
         moved = [loss_value(settings["loss"], small.y, s + side * off) for side in (-1.0, 1.0)]
         spread = sum(float(np.abs(other - losses).sum()) for other in moved)
         terms, loose = np.abs(losses).sum(), C * spread
@@ -113,7 +113,8 @@ def confirm(small: Small, result: Any) -> None:
         deltas, values = _all_cuts(small, result.price)
         risk = max(0.0, float(np.max(values - deltas @ s)))
         gain, v = _of_cuts(small, result.dual_point, deltas, values)
-        terms, loose = values.max() + np.abs(deltas @ s).max(), 0.0
+        terms = values.max() + np.abs(deltas @ s).max()
+        loose = C * float(np.max(np.abs(deltas) @ off))
         _confirm_by_cone(small, result, deltas @ X, values, sets)
     primal = 0.5 * norm_squared(w, budget, **sets) + C * risk
     dual = gain - 0.5 * dual_norm_squared(X.T @ v, budget, **sets)

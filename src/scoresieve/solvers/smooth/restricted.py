@@ -48,6 +48,8 @@ PATIENCE = 10
 #: Most steps of the interior-point method, and steps without a smaller gap that end it. 10 to 20
 #: are usual, 20 to 40 where C is large and the sizes of the columns differ widely.
 INTERIOR_STEPS, INTERIOR_STALL_STEPS = 80, 15
+#: Failures of the interior-point methods on the same columns, after which they are not asked.
+MOST_FAILURES = 3
 #: How much of the open gap the products of the interior-point method's starts share.
 STARTS = (1.0, 1e-2)
 #: Most rows, columns and units together of the method for columns of unlike sizes.
@@ -100,6 +102,8 @@ class RestrictedSolver:
         self._working, self._risk, self._C = working, risk, working.problem.C
         self._newton = NewtonSteps(working, risk)
         self._newton_is_slow = False
+        #: Of the interior-point methods, by the number of working columns, which only grows.
+        self._failures: dict[int, int] = {}
         self._dense = np.zeros((risk.y.size, 0))
 
     def solve(self, point: Point, tol: float, is_late: Callable[[], bool]) -> Restricted:
@@ -132,7 +136,12 @@ class RestrictedSolver:
     def _interior_points(
         self, best: Restricted, tol: float, is_late: Callable[[], bool], can_be_graded: bool
     ) -> Restricted:
-        """One interior-point method, then the other, the better suited first."""
+        """One interior-point method, then the other, the better suited first.
+
+        Not again and again on columns where both have failed: a better start helps them little.
+        """
+        if self._failures.get(best.point.w.size, 0) >= MOST_FAILURES:
+            return best
         methods = [self._interior_steps]
         if can_be_graded:
             squares = np.square(self._dense_block()).sum(axis=0)
@@ -140,6 +149,9 @@ class RestrictedSolver:
             methods.insert(0 if is_extreme else 1, self._graded_steps)
         for method in methods:
             best = best if best.solved else method(best, tol, is_late)
+        if not best.solved:
+            n_failures = self._failures.get(best.point.w.size, 0)
+            self._failures = {best.point.w.size: n_failures + 1}
         return best
 
     def _dual_side(
