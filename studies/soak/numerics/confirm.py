@@ -67,9 +67,9 @@ def conjugate(loss: Any, y: np.ndarray, u: np.ndarray) -> np.ndarray:
         bad = (p < -slack) | (p > most.get(loss.name, np.inf) + slack)
         p = np.clip(p, 0.0, most.get(loss.name, np.inf))
         if loss.name == "logistic":
-            value = _times_log(p) + np.where(
-                p < 1.0, (1.0 - p) * np.log1p(-np.minimum(p, 0.5)), 0.0
-            )
+            # Of tiny p, 1 - p is 1 and its logarithm 0, but -p counts beside p log(p).
+            rest = np.where(p < 1.0, p, 0.0)
+            value = _times_log(p) + (1.0 - p) * np.log1p(-rest)
         else:
             value = -p + (0.0 if loss.name == "hinge" else p**2 / 4)
     elif loss.name == "epsilon_insensitive":
