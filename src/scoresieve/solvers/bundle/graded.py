@@ -134,10 +134,7 @@ class GradedKKT:
     def corrected(self, target: float, affine: Iterate, weight: float) -> Iterate:
         """The step towards products of ``target``; see ``KKTSystem.corrected``."""
         (x, z), (dx, dz) = self._point.values, affine.values
-        total = float(x @ z)
-        if self._side.imbalance() > total:
-            # Products that fall before alpha balances would leave it no room to.
-            target = max(target, total / x.size)
+        target = self._side.patient_target(target, x, z)
         n_columns, first = self._columns.size, self._n_cuts + 1
         moved = ColumnStep(
             dx[first : first + self._side.n_units],

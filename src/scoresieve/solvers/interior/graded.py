@@ -119,6 +119,14 @@ class GradedColumns:
         known = np.abs(self._of_c) - ROUNDED_OFF * self.rounding_of_c(self._a)
         return 0.5 * self.norm.dual_squared(np.maximum(0.0, known))
 
+    def patient_target(self, target: float, x: FloatArray, z: FloatArray) -> float:
+        """The products to aim at: where they are as long as the residual costs more than they do.
+
+        Products that fall before ``a`` balances would leave it no room to.
+        """
+        total = float(x @ z)
+        return max(target, total / x.size) if self.imbalance() > total else target
+
     def fill(self, matrix: FloatArray) -> None:
         """Write the rows and columns of d_w, d_d and d_lambda behind the first ones of ``matrix``.
 

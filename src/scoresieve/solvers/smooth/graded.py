@@ -90,10 +90,7 @@ class GradedSaddle(BoxedDual):
     def corrected(self, target: float, affine: Iterate, weight: float) -> Iterate:
         """The step towards products of ``target``; see ``KKTSystem.corrected``."""
         (x, z), (dx, dz) = self._point.values, affine.values
-        total = float(x @ z)
-        if self._side.imbalance() > total:
-            # Products that fall before v balances would leave it no room to.
-            target = max(target, total / x.size)
+        target = self._side.patient_target(target, x, z)
         _, level, w, c = self._parts(affine.free)
         moved = ColumnStep(dx[self.n_box : self.n_box + self._side.n_units], level, w, c)
         of_w, of_d = self._side.with_second_order(moved, weight)

@@ -123,9 +123,7 @@ class Smooth:
             self._gap_wanted, self._n_slow = 0.5 * open_gap, 0
         if restricted.solved:
             self._refinement *= 0.1
-        elif (
-            open_gap >= (1.0 - NO_PROGRESS) * self._gap_before or self._n_slow >= MOST_SLOW_ROUNDS
-        ):
+        elif open_gap >= (1.0 - NO_PROGRESS) * self._gap_before or self._n_slow >= MOST_SLOW_ROUNDS:
             return Status.STALLED  # the next rounds would be like this one
         self._gap_before = open_gap
         return None
