@@ -105,6 +105,7 @@ def try_one(server: Server, source: random.Random, number: int, folder: Path, ta
         return
     faults = _faults(report, folder) + _left_over(child)
     if faults:
+        log(f"signals: trial {number}: {faults}")
         tally.fail(number, f"{name}, {sent.name}: {'; '.join(faults)}")
     else:
         tally.count(f"{name}: {report['raised']}")
