@@ -128,7 +128,7 @@ class RestrictedSolver:
             best = self._interior_points(best, tol, is_late, can_be_graded)
         if not best.solved:
             best = self._newton_steps(best, tol, is_late, PATIENCE if can_be_dense else MAX_STEPS)
-        if can_be_dense and not best.solved and not (is_first_choice and can_be_graded):
+        if can_be_dense and not best.solved:
             best = self._interior_points(best, tol, is_late, can_be_graded)
             self._newton_is_slow = best.solved
         return best
