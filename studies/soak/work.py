@@ -88,8 +88,9 @@ def main(name: str, folder: Path) -> None:
     WORK[name](folder, 0, model)  # lazy imports and pools of processes are part of no trial
     before = {key: repr(value) for key, value in vars(model).items()}
     raised, end = "nothing", time.monotonic() + 4 * MOMENT
-    say(ready=MOMENT)
     try:
+        # Inside, since the signal may come as soon as this is read.
+        say(ready=MOMENT)
         number = 1
         while time.monotonic() < end:
             WORK[name](folder, number, model)
