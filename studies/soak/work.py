@@ -1,4 +1,8 @@
-"""The child of a trial: some work, done until a signal comes, and a look at what it left."""
+"""The child of a trial: some work, done until a signal comes, and a look at what it left.
+
+``python -m studies.soak.work`` reads a line of JSON for each trial, ``[name, folder]``, forks, and
+writes how the child ended as a line of JSON, behind those of the child itself.
+"""
 
 from __future__ import annotations
 
@@ -70,16 +74,23 @@ WORK: dict[str, Callable[[Path, int, Any], None]] = {
 
 
 def main(name: str, folder: Path) -> None:
-    """Work until the signal, and print what was raised and what is wrong as a line of JSON."""
+    """Work until the signal, and say what was raised and what is wrong."""
     warnings.simplefilter("ignore")
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
-    signal.signal(signal.SIGINT, signal.default_int_handler)
+    arrived: list[int] = []
+
+    def interrupt(number: int, frame: Any) -> None:
+        arrived.append(number)
+        raise KeyboardInterrupt
+
+    signal.signal(signal.SIGTERM, interrupt)
+    signal.signal(signal.SIGINT, interrupt)
     model = MeasureSVC("f1", budget=3).fit(*_data())
     WORK[name](folder, 0, model)  # lazy imports and pools of processes are part of no trial
     before = {key: repr(value) for key, value in vars(model).items()}
     raised, end = "nothing", time.monotonic() + 4 * MOMENT
-    print(MOMENT, flush=True)
     try:
+        # Inside, since the signal may come as soon as this is read.
+        say(ready=MOMENT)
         number = 1
         while time.monotonic() < end:
             WORK[name](folder, number, model)
@@ -88,7 +99,10 @@ def main(name: str, folder: Path) -> None:
         raised = type(error).__name__
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
-    print(json.dumps({"raised": raised, "faults": _faults(folder, model, before)}), flush=True)
+    faults = _faults(folder, model, before)
+    if arrived and raised == "nothing":
+        faults.append("the KeyboardInterrupt was lost")
+    say(raised=raised, faults=faults)
 
 
 def _faults(folder: Path, model: Any, before: dict[str, str]) -> list[str]:
@@ -115,6 +129,27 @@ def _faults(folder: Path, model: Any, before: dict[str, str]) -> list[str]:
     return faults
 
 
+def say(**what: Any) -> None:
+    """A line of JSON, in one piece."""
+    os.write(1, (json.dumps(what) + "\n").encode())
+
+
+def serve() -> None:
+    """A child for each line."""
+    for line in sys.stdin:
+        name, folder = json.loads(line)
+        child = os.fork()
+        if child == 0:
+            os.setsid()
+            # Nothing of the server's input is the child's.
+            os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+            os.dup2(os.open(Path(folder) / "stderr", os.O_CREAT | os.O_WRONLY), 2)
+            say(process=os.getpid())
+            main(name, Path(folder))
+            # Pools of idle processes end with the interpreter, as they would in any program.
+            return
+        say(code=os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+
+
 if __name__ == "__main__":
-    main(sys.argv[1], Path(sys.argv[2]))
-    # Pools of idle processes end with the interpreter, as they would in any program.
+    serve()

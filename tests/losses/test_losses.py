@@ -297,3 +297,11 @@ class TestRegistry:
     def test_refusals(self, call, error, message):
         with pytest.raises(error, match=message):
             call()
+
+
+def test_logistic_conjugate_keeps_its_digits_at_slopes_near_zero():
+    """``-a log(-a) + (1 + a) log(1 + a) = -a log(-a) + a + O(a^2)``, at scores of ``-log(-a)``."""
+    y, slopes = np.ones(3), np.array([-1e-20, -1e-40, -1e-200])
+    expected = slopes * (1.0 - np.log(-slopes))
+    assert_allclose(Logistic().conjugate(y, slopes), expected, rtol=1e-12)
+    assert_allclose(Logistic().conjugate_derivative(y, slopes), -np.log(-slopes), rtol=1e-12)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import expit, logit, xlogy
+from scipy.special import expit, xlog1py, xlogy
 
 from scoresieve._arrays import FloatArray
 from scoresieve.losses._base import MarginLoss
@@ -123,10 +123,12 @@ class Logistic(MarginLoss):
         return expit(margins) * expit(-margins)
 
     def _phi_conjugate(self, slopes: FloatArray) -> FloatArray:
-        return xlogy(-slopes, -slopes) + xlogy(1.0 + slopes, 1.0 + slopes)
+        # 1 + a would be 1 for the slopes of examples far on the right side, and their gain wrong.
+        return xlogy(-slopes, -slopes) + xlog1py(1.0 + slopes, slopes)
 
     def _phi_conjugate_slope(self, slopes: FloatArray) -> FloatArray:
-        return logit(1.0 + slopes)
+        with np.errstate(divide="ignore"):
+            return np.log1p(slopes) - np.log(-slopes)
 
     def _phi_conjugate_curvature(self, slopes: FloatArray) -> FloatArray:
         with np.errstate(divide="ignore"):

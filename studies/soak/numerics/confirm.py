@@ -67,7 +67,9 @@ def conjugate(loss: Any, y: np.ndarray, u: np.ndarray) -> np.ndarray:
         bad = (p < -slack) | (p > most.get(loss.name, np.inf) + slack)
         p = np.clip(p, 0.0, most.get(loss.name, np.inf))
         if loss.name == "logistic":
-            value = _times_log(p) + _times_log(1.0 - p)
+            # Of tiny p, 1 - p is 1 and its logarithm 0, but -p counts beside p log(p).
+            rest = np.where(p < 1.0, p, 0.0)
+            value = _times_log(p) + (1.0 - p) * np.log1p(-rest)
         else:
             value = -p + (0.0 if loss.name == "hinge" else p**2 / 4)
     elif loss.name == "epsilon_insensitive":
@@ -86,19 +88,24 @@ def confirm(small: Small, result: Any) -> None:
     """Compare a result's two bounds with those of the formulas."""
     settings, w = small.arguments, small.narrow(result.w)
     scale, C, budget = settings["intercept_scaling"], settings["C"], settings["budget"]
-    X, sets = small.X, {"always_features": []}
+    X, groups = small.X, settings.get("feature_groups", np.arange(small.X.shape[1]))
+    sets: dict[str, Any] = {"always_features": [], "feature_groups": groups}
+    n_used = np.unique(groups[w != 0.0]).size
     if scale:
         X = np.column_stack([X, np.full(len(X), scale)])
         w = np.append(w, result.intercept / scale)
-        sets["always_features"] = [X.shape[1] - 1]
-    if small.n_selected is not None and np.count_nonzero(small.narrow(result.w)) > budget:
+        sets = {
+            "always_features": [X.shape[1] - 1],
+            "feature_groups": np.append(groups, -1),
+        }
+    if small.n_selected is not None and n_used > budget:
         raise Unconfirmed("more features than were asked for")
     s = X @ w
+    # Scores are known but for the rounding of their terms, and what that does to the losses.
+    off = EPSILON * np.abs(X) @ np.abs(w)
     if "loss" in settings:
         losses, u = loss_value(settings["loss"], small.y, s), result.dual_point.slopes
         risk, gain, v = losses.sum(), -C * conjugate(settings["loss"], small.y, u).sum(), -C * u
-        # Scores are known but for the rounding of their terms, and what that does to the losses.
-        off = EPSILON * np.abs(X) @ np.abs(w)
         moved = [loss_value(settings["loss"], small.y, s + side * off) for side in (-1.0, 1.0)]
         spread = sum(float(np.abs(other - losses).sum()) for other in moved)
         terms, loose = np.abs(losses).sum(), C * spread
@@ -106,7 +113,8 @@ def confirm(small: Small, result: Any) -> None:
         deltas, values = _all_cuts(small, result.price)
         risk = max(0.0, float(np.max(values - deltas @ s)))
         gain, v = _of_cuts(small, result.dual_point, deltas, values)
-        terms, loose = values.max() + np.abs(deltas @ s).max(), 0.0
+        terms = values.max() + np.abs(deltas @ s).max()
+        loose = C * float(np.max(np.abs(deltas) @ off))
         _confirm_by_cone(small, result, deltas @ X, values, sets)
     primal = 0.5 * norm_squared(w, budget, **sets) + C * risk
     dual = gain - 0.5 * dual_norm_squared(X.T @ v, budget, **sets)

@@ -31,6 +31,8 @@ LOSSES = (
 )
 #: Columns of X, of which all but a few are zero, once in so many problems.
 WIDE, ONE_IN = 10**7, 200
+#: Share of the problems with at least two columns whose columns are in groups.
+GROUPED = 0.25
 
 
 @dataclass(frozen=True)
@@ -93,6 +95,12 @@ def draw(source: random.Random) -> Small:
     if source.randrange(ONE_IN) == 0:
         form = "wide"
     hard = source.randint(1, m) if source.random() < 0.3 and form != "wide" else None
+    if m > 1 and form != "wide" and rng.random() < GROUPED:
+        arguments["feature_groups"] = groups = rng.integers(0, rng.integers(1, m + 1), size=m)
+        n_groups = np.unique(groups).size
+        traits.append(f"{n_groups} groups")
+        arguments["budget"] = min(arguments["budget"], n_groups)
+        hard = None if hard is None else min(hard, n_groups)
     if hard is not None:
         arguments["budget"] = hard
     return Small(X, y, arguments, form, hard, traits)

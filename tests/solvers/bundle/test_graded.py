@@ -41,6 +41,8 @@ def solve_graded(problem, tol=1e-9, scale=1.0):
         (2, {"always_features": [1, 4]}),
         (2, {"excluded_features": [0, 5]}),
         (2, {"always_features": range(7)}),
+        (2, {"feature_groups": [0, 0, 1, 2, 1, 3, 3]}),
+        (2, {"feature_groups": [0, 0, 1, 2, 1, 3, 3], "always_features": [3]}),
     ],
 )
 def test_it_solves_what_the_conic_solver_solves(C, budget, sets):
@@ -55,10 +57,11 @@ def test_it_solves_what_the_conic_solver_solves(C, budget, sets):
     assert not np.any(found.w[problem.norm.excluded])
 
 
+@pytest.mark.parametrize("groups", [None, [0, 1, 1, 2, 2, 3, 3]], ids=["single", "groups"])
 @pytest.mark.parametrize("seed", range(4))
-def test_columns_ten_orders_apart_need_no_conic_solver(seed, caplog):
+def test_columns_ten_orders_apart_need_no_conic_solver(seed, groups, caplog):
     """Their squares, twenty orders apart, are lost in a matrix of products."""
-    problem = random_master(seed, budget=2, C=0.5)
+    problem = random_master(seed, budget=2, C=0.5, feature_groups=groups)
     problem.cuts[:, [0, 3]] *= 1e10
     # Cuts that contradict each other there: the small columns have to decide.
     problem.cuts[:5, [0, 3]] *= -1.0

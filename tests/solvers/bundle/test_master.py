@@ -284,9 +284,10 @@ def test_another_scale_of_alpha_is_tried_before_another_solver(monkeypatch):
 def test_the_better_of_two_inaccurate_solutions_is_kept(monkeypatch):
     """A tolerance that neither method reaches: the structured one's solution is the better.
 
-    With groups, for which there is no third method.
+    The method for columns of unlike sizes, which would say that the rest is rounding, is left out.
     """
     problem = random_master(2, feature_groups=[0, 0, 1, 2, 3, 4, 5, 6, 7])
+    monkeypatch.setattr(master_module, "GRADED_SIZE", 0)
     best = solve_structured(problem, tol=1e-12)
 
     def less_far(system, start, **options):

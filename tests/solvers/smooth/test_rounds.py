@@ -299,3 +299,12 @@ def test_what_is_handed_over(loss):
     tracker = Tracker(Limits(1e-4, 100), problem.risk.no_dual_point())
     run_smooth(problem, tracker, warm)
     assert tracker.history[0].gap <= 1e-2
+
+
+def test_rounds_that_hardly_close_the_gap_end():
+    """Two columns of 1e12 and 1e46 and a C of 1e57: steps lead on for ever, a little each."""
+    X = np.array([[-2.0, -3.9e46, 0.86], [5.2e11, -1.15e46, -0.29]])
+    result = solve(X, [1, -1], loss="logistic", budget=1, C=2.4e57, tol=1e-3)
+    assert result.status.name == "STALLED"
+    assert result.n_iter < 400
+    assert 0.0 < result.dual <= result.primal

@@ -104,7 +104,7 @@ def test_left_over_folders_are_those_of_the_child(tmp_path, monkeypatch):
     monkeypatch.setattr(signals.tempfile, "gettempdir", lambda: str(tmp_path))
     for process in (9_999_991, 9_999_992):
         (tmp_path / f"joblib_memmapping_folder_{process}_a_b").mkdir()
-    found = signals._left_over(9_999_991, tmp_path / "nobody works here")
+    found = signals._left_over(9_999_991)
     assert found == ["the folder joblib_memmapping_folder_9999991_a_b is left"]
 
 

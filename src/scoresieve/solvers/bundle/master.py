@@ -26,9 +26,9 @@ logger = logging.getLogger(__name__)
 MAX_STEPS = 100
 #: Steps without a smaller gap after which the method has given what it can.
 STALL_STEPS = 40
-#: Most cuts and columns together of the method for columns of unlike sizes: its matrix has a row
-#: for each.
-GRADED_SIZE = 500
+#: Most cuts, columns and units together of the method for columns of unlike sizes: its matrix has a
+#: row for each.
+GRADED_SIZE = 600
 #: Share of the uniform point that is mixed into a warm start, to stay away from the boundary.
 RECENTRE = 0.1
 #: Share of the cap that the sum of the first alpha takes.
@@ -76,7 +76,7 @@ def solve_master(
             # No cut asks for anything, and without weights there is nothing to pay.
             n_cuts, n_columns = problem.cuts.shape
             return MasterSolution(np.zeros(n_columns), np.zeros(n_cuts), 0.0, 0.0, 0)
-        if not problem.norm.has_groups and sum(problem.cuts.shape) <= GRADED_SIZE:
+        if sum(problem.cuts.shape) + problem.norm.n_units <= GRADED_SIZE:
             solution = _graded(problem, tol, mixed, scales, solution)
             if solution is not None and (solution.at_rounding or solution.is_within(tol)):
                 return solution

@@ -4,7 +4,8 @@
 
 Small problems go to the interior-point method, which no scaling disturbs. Large ones are solved by
 Newton steps; where these are slow and memory allows it, the interior-point method takes over, and
-is the first choice from then on.
+is the first choice from then on. What neither solves, because the sizes of the columns are many
+orders apart, goes to the interior-point method that keeps w and c, if it is small.
 """
 
 from __future__ import annotations
@@ -19,7 +20,12 @@ from numpy.linalg import LinAlgError
 from scoresieve._arrays import FloatArray
 from scoresieve.design import Columns
 from scoresieve.risks import LossRisk
-from scoresieve.solvers.interior.predictor_corrector import predictor_corrector
+from scoresieve.solvers.interior.predictor_corrector import (
+    Iterate,
+    KKTSystem,
+    predictor_corrector,
+)
+from scoresieve.solvers.smooth.graded import GradedSaddle
 from scoresieve.solvers.smooth.newton import NewtonSteps
 from scoresieve.solvers.smooth.saddle import SaddleKKT, starting_point
 from scoresieve.solvers.working import Point, WorkingColumns
@@ -42,8 +48,15 @@ PATIENCE = 10
 #: Most steps of the interior-point method, and steps without a smaller gap that end it. 10 to 20
 #: are usual, 20 to 40 where C is large and the sizes of the columns differ widely.
 INTERIOR_STEPS, INTERIOR_STALL_STEPS = 80, 15
+#: Failures of the interior-point methods on the same columns, after which they are not asked.
+MOST_FAILURES = 3
 #: How much of the open gap the products of the interior-point method's starts share.
 STARTS = (1.0, 1e-2)
+#: Most rows, columns and units together of the method for columns of unlike sizes.
+GRADED_SIZE = 600
+#: ``C sum_i x_ij^2`` from which on it is tried first: beside that the norm's part of the other's
+#: Newton matrix has less than four digits.
+EXTREME = 1e12
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,6 +83,11 @@ class Restricted:
     solved: bool
     stalled: bool = False
 
+    def judged(self, tol: float) -> Restricted:
+        """The same with whether the gap of its points is within the tolerance."""
+        solved = self.point.value - self.dual <= tol * self.point.value
+        return replace(self, solved=solved, stalled=self.stalled and not solved)
+
 
 class RestrictedSolver:
     """Solves restricted problems on a growing working set, one after the other.
@@ -84,6 +102,8 @@ class RestrictedSolver:
         self._working, self._risk, self._C = working, risk, working.problem.C
         self._newton = NewtonSteps(working, risk)
         self._newton_is_slow = False
+        #: Of the interior-point methods, by the number of working columns, which only grows.
+        self._failures: dict[int, int] = {}
         self._dense = np.zeros((risk.y.size, 0))
 
     def solve(self, point: Point, tol: float, is_late: Callable[[], bool]) -> Restricted:
@@ -101,13 +121,37 @@ class RestrictedSolver:
         # A fit on row blocks may have less memory than that.
         n_bytes = 8 * DENSE_COPIES * n_rows * n_columns
         can_be_dense = can_be_dense and self._working.problem.design.has_room(n_bytes)
-        if can_be_dense and (n_products <= FEW_PRODUCTS or self._newton_is_slow):
-            best = self._interior_steps(best, tol, is_late)
+        n_unknowns = n_rows + n_columns + self._working.norm.n_units
+        can_be_graded = can_be_dense and n_unknowns <= GRADED_SIZE
+        is_first_choice = can_be_dense and (n_products <= FEW_PRODUCTS or self._newton_is_slow)
+        if is_first_choice:
+            best = self._interior_points(best, tol, is_late, can_be_graded)
         if not best.solved:
             best = self._newton_steps(best, tol, is_late, PATIENCE if can_be_dense else MAX_STEPS)
         if can_be_dense and not best.solved:
-            best = self._interior_steps(best, tol, is_late)
+            best = self._interior_points(best, tol, is_late, can_be_graded)
             self._newton_is_slow = best.solved
+        return best
+
+    def _interior_points(
+        self, best: Restricted, tol: float, is_late: Callable[[], bool], can_be_graded: bool
+    ) -> Restricted:
+        """One interior-point method, then the other, the better suited first.
+
+        Not again and again on columns where both have failed: a better start helps them little.
+        """
+        if self._failures.get(best.point.w.size, 0) >= MOST_FAILURES:
+            return best
+        methods = [self._interior_steps]
+        if can_be_graded:
+            squares = np.square(self._dense_block()).sum(axis=0)
+            is_extreme = self._C * float(squares.max(initial=0.0)) > EXTREME
+            methods.insert(0 if is_extreme else 1, self._graded_steps)
+        for method in methods:
+            best = best if best.solved else method(best, tol, is_late)
+        if not best.solved:
+            n_failures = self._failures.get(best.point.w.size, 0)
+            self._failures = {best.point.w.size: n_failures + 1}
         return best
 
     def _dual_side(
@@ -150,38 +194,63 @@ class RestrictedSolver:
 
         What it finds is taken where it is better than what there is.
         """
+        for start in STARTS:
+            if best.solved or is_late():
+                break
+            system = SaddleKKT(self._risk, self._C, self._working.norm, self._dense_block())
+            if self._run(system, starting_point(system, best.slopes, start), tol, is_late):
+                best = better(best, self._working.point(system.w), system.slopes, system.bounds[1])
+                best = best.judged(tol)
+        return best
+
+    def _graded_steps(
+        self, best: Restricted, tol: float, is_late: Callable[[], bool]
+    ) -> Restricted:
+        """The same with the method for columns of unlike sizes."""
+        for keeps_w in (False, True):
+            if best.solved or is_late():
+                break
+            system = GradedSaddle(self._risk, self._C, self._working.norm, self._dense_block())
+            w, open_gap = keeps_w * best.point.w, best.point.value - best.dual
+            if self._run(system, system.start(w, best.slopes, open_gap), tol, is_late):
+                w, slopes, dual = system.solution()
+                best = better(best, self._working.point(w), slopes, dual).judged(tol)
+        return best
+
+    def _dense_block(self) -> FloatArray:
+        """The working columns as an array, of which those of the last call are known."""
         working, n_known = self._working, self._dense.shape[1]
         if n_known < working.size:
             new = working.block.as_design().columns(np.arange(n_known, working.size))
             self._dense = np.hstack([self._dense, dense_columns(new)])
-        for start in STARTS:
-            if best.solved or is_late():
-                break
-            system = SaddleKKT(self._risk, self._C, working.norm, self._dense)
-            try:
-                predictor_corrector(
-                    system,
-                    starting_point(system, best.slopes, start),
-                    tol=tol,
-                    max_steps=INTERIOR_STEPS,
-                    stall_steps=INTERIOR_STALL_STEPS,
-                    is_late=is_late,
-                )
-            except LinAlgError as error:
-                logger.info("the interior-point method cannot start: %s", error)
-                continue
-            best = self._better(best, system, tol)
-        return best
+        return self._dense
 
-    def _better(self, best: Restricted, system: SaddleKKT, tol: float) -> Restricted:
-        """The better one of what there is and the interior-point method's points."""
-        point = self._working.point(system.w)
-        point = point if point.value < best.point.value else best.point
-        slopes, dual = best.slopes, best.dual
-        if system.bounds[1] > dual:
-            slopes, dual = system.slopes, system.bounds[1]
-        solved = point.value - dual <= tol * point.value
-        return Restricted(point, slopes, dual, solved, best.stalled and not solved)
+    def _run(
+        self, system: KKTSystem, start: Iterate, tol: float, is_late: Callable[[], bool]
+    ) -> bool:
+        """Interior-point steps of a system; whether there were any."""
+        try:
+            predictor_corrector(
+                system,
+                start,
+                tol=tol,
+                max_steps=INTERIOR_STEPS,
+                stall_steps=INTERIOR_STALL_STEPS,
+                is_late=is_late,
+            )
+        except LinAlgError as error:
+            logger.info("the interior-point method cannot start: %s", error)
+            return False
+        return True
+
+
+def better(best: Restricted, point: Point, slopes: FloatArray, dual: float) -> Restricted:
+    """The better one of what there is and another pair of points."""
+    if point.value < best.point.value:
+        best = replace(best, point=point)
+    if dual > best.dual:
+        best = replace(best, slopes=slopes, dual=dual)
+    return best
 
 
 def dense_columns(block: Columns) -> FloatArray:

@@ -29,8 +29,8 @@ COLUMN_REACH, UNIT_REACH = 4, 0.5
 #: The restricted problem's relative gap as a share of the whole one, and its bounds.
 INNER_SHARE, INNER_COARSEST, INNER_FINEST = 0.3, 0.1, 1e-13
 #: A round on the same columns that closes less than this share of the gap leads nowhere: a thousand
-#: of them would leave nine tenths of it.
-NO_PROGRESS = 1e-4
+#: of them would leave nine tenths of it. Nor do so many in a row that do not halve it together.
+NO_PROGRESS, MOST_SLOW_ROUNDS = 1e-4, 50
 
 
 class Smooth:
@@ -63,7 +63,7 @@ class Smooth:
                 self._start_near(warm)
         self._restricted = RestrictedSolver(self.working, self.risk)
         self._refinement = 1.0
-        self._gap_before = np.inf
+        self._gap_before, self._gap_wanted, self._n_slow = np.inf, np.inf, 0
         tracker.primal = self.best.value
 
     def _start_near(self, warm: WarmStart) -> None:
@@ -113,14 +113,18 @@ class Smooth:
         tracker = self.tracker
         if self.working.add(self._promising(correlations)) is not None:
             self.best = self.best.padded(self.working.size)
+            self._gap_wanted = np.inf
             return None
         if restricted.stalled or self._inner_tol() <= INNER_FINEST:
             return Status.STALLED
         open_gap = tracker.primal - tracker.dual
+        self._n_slow += 1
+        if open_gap <= self._gap_wanted or self._gap_wanted == np.inf:
+            self._gap_wanted, self._n_slow = 0.5 * open_gap, 0
         if restricted.solved:
             self._refinement *= 0.1
-        elif open_gap >= (1.0 - NO_PROGRESS) * self._gap_before:
-            return Status.STALLED  # the next rounds would be this one again
+        elif open_gap >= (1.0 - NO_PROGRESS) * self._gap_before or self._n_slow >= MOST_SLOW_ROUNDS:
+            return Status.STALLED  # the next rounds would be like this one
         self._gap_before = open_gap
         return None
 

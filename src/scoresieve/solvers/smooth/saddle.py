@@ -27,57 +27,24 @@ from scoresieve._arrays import FloatArray
 from scoresieve.regularizers import BudgetNorm
 from scoresieve.risks import LossRisk
 from scoresieve.solvers.interior.predictor_corrector import Iterate
+from scoresieve.solvers.smooth.box import DISTANCE, LEAST_SIZE, BoxedDual
 
 #: Refinements of each solution of the Newton system.
 REFINEMENTS = 2
-#: The start is at least this share of its typical size away from each bound, at most this share of
-#: the box's width, and typical sizes are at least this share of the box's.
-DISTANCE, MOST_OF_WIDTH, LEAST_SIZE = 0.1, 0.4, 1e-12
 
 
-class SaddleKKT:
-    """``F``, the box and ``X_S`` on the rows with a positive weight, and the best points so far.
-
-    Parameters
-    ----------
-    risk : LossRisk
-        Smooth.
-    norm : BudgetNorm
-        On the working columns.
-    X : ndarray of shape (n_samples, n_columns)
-        The working columns.
+class SaddleKKT(BoxedDual):
+    """The saddle point with w and c eliminated.
 
     Attributes
     ----------
-    w : ndarray of shape (n_columns,)
-        The best primal point over the iterates.
-    slopes : ndarray of shape (n_samples,)
-        The best dual point on the working columns.
+    n_units : int
+        Units whose weight is to be chosen; none where the budget covers them all.
     """
 
     def __init__(self, risk: LossRisk, C: float, norm: BudgetNorm, X: FloatArray) -> None:
-        self.risk, self.C, self.all_X = risk, C, X
-        self.rows = np.flatnonzero(risk.row_weights > 0.0)
-        self.X, self.norm, self.loss = X[self.rows], norm, risk.loss
-        self.y, self.scale = risk.y[self.rows], C * risk.row_weights[self.rows]
-        low, high = risk.loss.slope_range(self.y)
-        self.low, self.high = -self.scale * high, -self.scale * low
-        self.has_low = np.flatnonzero(np.isfinite(self.low))
-        self.has_high = np.flatnonzero(np.isfinite(self.high))
-        #: Units whose weight is to be chosen; none where the budget covers them all.
+        super().__init__(risk, C, norm, X)
         self.n_units = norm.n_units if norm.n_units > norm.budget else 0
-        self.n_box = self.has_low.size + self.has_high.size
-        self.w, self.slopes = np.zeros(X.shape[1]), np.zeros(risk.y.size)
-        self._primal, self._dual = np.inf, -np.inf
-
-    @property
-    def bounds(self) -> tuple[float, float]:
-        """The best primal and the best dual value so far."""
-        return self._primal, self._dual
-
-    def gradient(self, v: FloatArray) -> FloatArray:
-        """``F'(v)``."""
-        return -self.loss.conjugate_derivative(self.y, -v / self.scale)
 
     def spread(self, per_unit: FloatArray, always: float) -> FloatArray:
         """A number a column: that of its unit, or ``always`` for columns that are in anyway."""
@@ -89,18 +56,6 @@ class SaddleKKT:
         """Sums over the columns of the units that are chosen from; empty if none are."""
         return self.norm.units.sums(x) if self.n_units else np.zeros(0)
 
-    def distances(self, v: FloatArray) -> FloatArray:
-        """``v - low`` and ``high - v`` where these are finite."""
-        low, high = self.has_low, self.has_high
-        return np.concatenate([v[low] - self.low[low], self.high[high] - v[high]])
-
-    def _box_sums(self, z: FloatArray, sign: float) -> FloatArray:
-        """``z_low + sign z_high``, of shape (n,)."""
-        out = np.zeros(self.y.size)
-        out[self.has_low] = z[: self.has_low.size]
-        out[self.has_high] += sign * z[self.has_low.size : self.n_box]
-        return out
-
     def _of_d(self, pairs: FloatArray) -> FloatArray:
         """The entries of ``d`` among those of all pairs."""
         return pairs[self.n_box : self.n_box + self.n_units]
@@ -111,28 +66,19 @@ class SaddleKKT:
 
     def observe(self, point: Iterate) -> None:
         """Evaluate the point, and take its primal or dual value if it is the best so far."""
-        risk, C = self.risk, self.C
         self._point, self._v, self._level = point, point.free[:-1], float(point.free[-1])
         self._d = self._of_d(point.values[0])
         self._c = self.X.T @ self._v
         self._delta = self.spread(self._d, 1.0)
-        w = self._delta * self._c
-        value = 0.5 * self.norm.value_squared(w) + C * risk.value(self.all_X @ w)
-        if value < self._primal:
-            self._primal, self.w = value, w
-        slopes = np.zeros(risk.y.size)
-        slopes[self.rows] = -self._v / self.scale
-        slopes = risk.clipped(slopes)
-        theta, value = risk.best_multiple(slopes, self.norm.dual_squared(self._c), C)
-        if value > self._dual:
-            self._dual, self.slopes = value, risk.clipped(theta * slopes)
+        self.offer(self._delta * self._c)
+        self.offer_dual(self._v, self._c)
 
     def linearise(self) -> Iterate:
         """Factorise at the point observed last; the step towards products of zero."""
         x, z = self._point.values
         box = z[: self.n_box]
         self._residual_v = (
-            self.gradient(self._v) + self.X @ (self._delta * self._c) - self._box_sums(box, -1.0)
+            self.gradient(self._v) + self.X @ (self._delta * self._c) - self.box_sums(box, -1.0)
         )
         strengths = self.unit_sums(self._c * self._c)
         self._residual_d = 0.5 * strengths - self._level + self._of_d(z) - self._of_complements(z)
@@ -140,7 +86,7 @@ class SaddleKKT:
         ratios = z / x
         self._stiffness = self._of_d(ratios) + self._of_complements(ratios)
         curvature = self.loss.conjugate_curvature(self.y, -self._v / self.scale) / self.scale
-        self._Q = curvature + self._box_sums(ratios[: self.n_box], 1.0)
+        self._Q = curvature + self.box_sums(ratios[: self.n_box], 1.0)
         self._factorise(strengths)
         self._push = self.X @ (self._c * self.spread(1.0 / self._stiffness, 0.0))
         self._solved_push = self._solve(self._push)
@@ -161,7 +107,7 @@ class SaddleKKT:
         wanted = goal / x
         unbalance = residual_d + self._of_d(wanted) - self._of_complements(wanted)
         shift = unbalance / self._stiffness
-        side = self._box_sums(wanted[: self.n_box], -1.0) - residual_v
+        side = self.box_sums(wanted[: self.n_box], -1.0) - residual_v
         side = side - self.X @ (self._c * self.spread(shift, 0.0))
         dv, d_level = self._solve(side), 0.0
         if self.n_units:
@@ -232,12 +178,7 @@ def starting_point(system: SaddleKKT, slopes: FloatArray, share: float) -> Itera
     strength = norm.dual_squared(system.all_X.T @ risk.vector(slopes, C))
     empty = C * risk.value(np.zeros(risk.y.size))
     open_gap = share * (empty - risk.best_multiple(slopes, strength, C)[1])
-    v = -system.scale * slopes[system.rows]
-    size = max(float(np.abs(v).mean()), LEAST_SIZE * float(system.scale.mean()))
-    width = system.high - system.low
-    most = np.where(np.isfinite(width), MOST_OF_WIDTH * width, np.inf)
-    room = np.minimum(DISTANCE * size, most)
-    v = np.clip(v, system.low + room, system.high - room)
+    v = system.near(slopes, LEAST_SIZE * float(system.scale.mean()))
     c = system.X.T @ v
     d = np.full(system.n_units, norm.budget / max(system.n_units, 1))
     level = 0.5 * float(system.unit_sums(c * c).mean()) if system.n_units else 0.0
