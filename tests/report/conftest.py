@@ -21,7 +21,7 @@ def looked_at():
     """A sieve of two classes, one of three, a certified model, and rows that were held out."""
     rng = np.random.default_rng(1)
     X = rng.normal(size=(320, 12))
-    signal = X[:, 0] - X[:, 1] + 0.5 * X[:, 2] + 0.7 * rng.normal(size=320)
+    signal = X[:, 0] - X[:, 1] + 0.5 * X[:, 2] + 0.4 * rng.normal(size=320)
     y = signal > np.quantile(signal, 0.75)
     classes = np.array(["a", "b", "c"])[np.argmax(X[:, [0, 1, 4]], axis=1)]
     train, test = slice(0, None, 2), slice(1, None, 2)
