@@ -99,6 +99,8 @@ def warn_of_scales(X: Any, names: Any = None, excluded: Any = None) -> None:
     excluded : array-like of int or boolean mask, optional
         Columns that are never selected.
     """
+    if has_like_entries(X):
+        return
     sizes = column_sizes(X)
     if excluded is not None:
         sizes[np.asarray(excluded)] = 0.0
@@ -115,6 +117,18 @@ def warn_of_scales(X: Any, names: Any = None, excluded: Any = None) -> None:
         f"{_named(large, sizes, names)} (root mean squares). Scale the columns, with "
         "StandardScaler or, if X is sparse, MaxAbsScaler."
     )
+
+
+def has_like_entries(X: Any) -> bool:
+    """Whether no two entries are so far apart that columns could be, as in most text.
+
+    A root mean square lies between the smallest and the largest entry. To see these two costs a
+    tenth of the sizes of all columns. Where entries are negative the answer is no.
+    """
+    if not sp.issparse(X) or not X.data.size:
+        return False
+    smallest = X.data.min()
+    return bool(smallest > 0 and X.data.max() <= LARGEST_RATIO * smallest)
 
 
 def column_sizes(X: Any) -> FloatArray:
