@@ -19,7 +19,7 @@ FIT = "fit {} --method logistic --budget 2 --positive 1 --certificate -o {} --js
 def svm(folder):
     """A file in svmlight form, and what is in it."""
     rng = np.random.default_rng(5)
-    X = sp.random_array((120, 15), density=0.4, format="csr", rng=rng)
+    X = sp.random_array((120, 15), density=0.4, format="csr", random_state=rng)
     y = np.where(np.asarray(X[:, [2, 6]].sum(axis=1)).ravel() > 0.5, 1, -1)
     X[0, 14] = 1.0
     dump_svmlight_file(X, y, str(folder / "rows.svm"), zero_based=False)

@@ -368,7 +368,12 @@ def test_float32_is_close_to_float64():
     [
         (np.ones(3), r"X must be 2-D.*got 1-D of shape \(3,\)"),
         (np.ones((2, 2, 2)), r"X must be 2-D.*got 3-D"),
-        (sp.coo_array(np.ones(3)), "X must be 2-D.*got 1-D"),
+        pytest.param(
+            *(sp.coo_array(np.ones(3)), "X must be 2-D.*got 1-D"),
+            marks=pytest.mark.skipif(
+                sp.coo_array(np.ones(3)).ndim == 2, reason="this scipy has no 1-D sparse arrays"
+            ),
+        ),
         ([["a", "b"]], "X must hold real numbers; got dtype <U1"),
         (np.ones((2, 2), dtype=complex), "X must hold real numbers; got dtype complex128"),
         (sp.csr_array(np.ones((2, 2), dtype=complex)), "X must hold real numbers"),

@@ -31,8 +31,9 @@ def test_optimum_equals_the_enumeration_of_all_labellings(data, brute, measure, 
     result = solve(X, y, measure=measure, budget=2, C=2.0, tol=1e-5, solver="two_layer", **columns)
     cuts, losses, sets = brute.enumerated(X, y, measure, price=result.price, **columns)
     expected, _ = brute.optimum(cuts, losses, 2.0, 2, **sets)
-    assert result.dual <= expected * (1 + 1e-7)
-    assert result.primal >= expected * (1 - 1e-7)
+    # The conic solver of the enumeration is not more accurate than that in its oldest version.
+    assert result.dual <= expected * (1 + 1e-6)
+    assert result.primal >= expected * (1 - 1e-6)
     assert result.gap <= 1e-5
 
 

@@ -346,7 +346,7 @@ def test_columns_count_while_they_are_in_use(folder, monkeypatch):
 @pytest.mark.parametrize("is_in_order", [True, False])
 def test_columns_are_gathered_in_about_one_copy(tmp_path, is_in_order):
     rng, n = np.random.default_rng(0), 40_000
-    X = sp.random_array((n, 20), density=0.3, rng=rng, format="csr")
+    X = sp.random_array((n, 20), density=0.3, random_state=rng, format="csr")
     X.data[::7] = 0.0  # zeros that are stored
     blocks = write_blocks(X, tmp_path / "X", block_bytes=2**17)
     rows = np.arange(n) if is_in_order else np.concatenate([np.arange(n // 2, n), np.arange(9, n)])
