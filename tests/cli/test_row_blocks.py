@@ -19,9 +19,9 @@ FIT = "fit {} --method logistic --budget 2 --positive 1 --certificate -o {} --js
 def svm(folder):
     """A file in svmlight form, and what is in it."""
     rng = np.random.default_rng(5)
-    X = sp.random_array((120, 15), density=0.4, format="csr", random_state=rng)
-    y = np.where(np.asarray(X[:, [2, 6]].sum(axis=1)).ravel() > 0.5, 1, -1)
-    X[0, 14] = 1.0
+    dense = np.where(rng.random((120, 15)) < 0.4, rng.random((120, 15)), 0.0)
+    dense[0, 14] = 1.0
+    X, y = sp.csr_array(dense), np.where(dense[:, [2, 6]].sum(axis=1) > 0.5, 1, -1)
     dump_svmlight_file(X, y, str(folder / "rows.svm"), zero_based=False)
     return X, y
 
