@@ -2,8 +2,10 @@
 
     r_j = |sum_i v_i x_ij| / sqrt(sum_i (x_ij - m_j)^2) ,     v_i = c_i (y_i - p_i)
 
-with p the probabilities of the model without units and c the weights of the rows. Without columns
-that are always in, these are the columns with the largest F of an analysis of variance.
+with p the probabilities of the model without units and c the weights of the rows. Without weights
+and without columns that are always in, these are the columns with the largest F of an analysis of
+variance. Weights enter what a column says, not how far it spreads: the norms of columns are known
+without them. Rows of weight 0 never come here.
 
 A search compares sets of columns, and with thousands of columns and a few dozen rows it finds sets
 that are good by chance. One column at a time there is less to find.
