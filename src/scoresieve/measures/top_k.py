@@ -107,8 +107,13 @@ class HighestScores(ContingencyMeasure):
         return TopHits(self.n_alarms(y))
 
     def fixed_rate(self, y: FloatArray) -> float:
-        """1: at the right threshold a miss more is an alarm more."""
-        return 1.0
+        """``min(1, P / k)``: a miss is one of P positives, an alarm one of k places.
+
+        At k = P a miss more is an alarm more. Above it places are to spare: on three collections
+        of text, P / k gained one to two points of Rec@2p and Rec@4p over 1. Below k = P prices
+        above 1 did not pay throughout.
+        """
+        return min(1.0, class_sizes(y)[0] / self.n_alarms(y))
 
 
 @named("prec@<k>", pattern=f"prec@{K_PATTERN}", read=read_k)
