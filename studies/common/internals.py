@@ -3,12 +3,13 @@
 The studies of speed take the master problem apart: they need its two solvers, the problems that
 fits ask for, and the time that Clarabel takes of it. The study of bounds puts risks of its own into
 problems, and solvers of its own into the search for k features. The study of scale counts passes.
+The study of paths asks for what ``ScoreSieve`` searches.
 The soak runs make files whose checksums are right, and load what the command line loads.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -20,6 +21,7 @@ from scoresieve.design.blocks.manifest import checksum_of as manifest_checksum
 from scoresieve.estimators.budget_model import default_C
 from scoresieve.estimators.persistence.checksum import checksum_of as model_checksum
 from scoresieve.estimators.sieve.plans import DEFAULT_CS, FINAL_CS
+from scoresieve.estimators.sieve.selections import Selected, searched_path
 from scoresieve.risks import CutWeights, DualPoint, MeasureRisk, Risk
 from scoresieve.solvers import conic
 from scoresieve.solvers.bundle import rounds
@@ -31,6 +33,7 @@ from scoresieve.solvers.hard_budget.search import solve_hard_budget
 from scoresieve.solvers.limits import Limits, Status
 from scoresieve.solvers.problem import Problem, make_problem
 from scoresieve.solvers.solve import solve_problem
+from scoresieve.solvers.splicing.fetched import FetchedColumns
 from scoresieve.solvers.splicing.refits import (
     FINE_TOL,
     Refit,
@@ -57,6 +60,7 @@ __all__ = [
     "Refit",
     "Refitter",
     "Risk",
+    "Selected",
     "Status",
     "captured_masters",
     "clarabel_timed",
@@ -72,11 +76,17 @@ __all__ = [
     "refits_by",
     "run_clarabel",
     "run_command",
+    "selection_path",
     "solve_hard_budget",
     "solve_master",
     "solve_master_conic",
     "solve_problem",
 ]
+
+
+def selection_path(problem: Problem, ks: Sequence[int], limits: Limits) -> list[Selected]:
+    """The search of ``ScoreSieve`` for each k, from the k before."""
+    return searched_path(problem, ks, limits, [], FetchedColumns(problem.design))
 
 
 @contextmanager

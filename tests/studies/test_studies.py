@@ -30,6 +30,7 @@ STUDIES = (
     "quality.mil_cv",
     "quality.mil_defaults",
     "quality.mil_image",
+    "quality.paths",
     "quality.top_k_bounds",
 )
 WITHOUT_DATA = (
