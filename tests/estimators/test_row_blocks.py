@@ -155,14 +155,41 @@ def test_threads_do_not_change_a_bit(data, folder):
         assert_array_equal(model.dual_, models[0].dual_)
 
 
-def test_a_hard_budget_fetches_no_column_twice(data, folder, monkeypatch):
-    fetched, original = [], RowBlocks.working_columns
+@pytest.fixture
+def fetched(monkeypatch):
+    """The numbers of the columns that are fetched from row blocks, in their order."""
+    found, original = [], RowBlocks.working_columns
 
     def counted(blocks, idx):
-        fetched.extend(idx)
+        found.extend(idx.tolist())
         return original(blocks, idx)
 
     monkeypatch.setattr(RowBlocks, "working_columns", counted)
+    return found
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        MeasureSVC("f1", n_features_to_select=3),
+        BudgetClassifier("hinge", n_features_to_select=3),
+    ],
+    ids=["f1", "hinge"],
+)
+@pytest.mark.parametrize("seed", [0, 1])
+def test_the_relaxed_problem_and_refits_share_what_they_fetch(model, seed, fetched, tmp_path):
+    """Among many columns each of them wants some that the other has, and some that it has not."""
+    rng = np.random.default_rng(seed)
+    X = sp.random_array((N_SAMPLES, 200), density=0.1, format="csr", random_state=rng)
+    signal = X[:, [3]].toarray() + X[:, [7]].toarray()
+    y = signal.ravel() + 0.2 * rng.standard_normal(N_SAMPLES) > 0.4
+    model = clone(model).fit(write_blocks(X, tmp_path / "X"), y)
+    assert model.l0_gap_[0] < 1.0
+    assert len(fetched) > 40
+    assert len(fetched) == len(set(fetched))
+
+
+def test_a_hard_budget_fetches_no_column_twice(data, folder, fetched):
     blocks = open_blocks(folder, n_jobs=1)
     model = MeasureSVC("f1", n_features_to_select=3).fit(blocks, data[1])
     assert model.l0_gap_[0] < 1.0  # the relaxed problem was solved, too
