@@ -20,7 +20,7 @@ from scoresieve.design import DamagedBlocksError, as_design, open_blocks, write_
 from scoresieve.design.blocks import disk, memory
 from scoresieve.design.blocks.manifest import StoredArray, load_array
 from scoresieve.design.blocks.memory import in_words
-from scoresieve.design.blocks.pairwise import pairwise
+from scoresieve.design.pairwise import pairwise
 
 
 def matrix(n_rows=400, n_columns=60, seed=0):

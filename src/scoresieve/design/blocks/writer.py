@@ -18,7 +18,7 @@ from scoresieve._checks import check_count
 from scoresieve._files import new_folder, synced
 from scoresieve.design.blocks.manifest import MANIFEST, Manifest, StoredArray, StoredBlock
 from scoresieve.design.checks import check_matrix
-from scoresieve.design.sparse import runs_of_lines
+from scoresieve.design.lines import runs_of_lines
 
 #: Bytes of a block: so many that the overhead of a block is small beside reading it.
 BLOCK_BYTES = 2**26
