@@ -91,29 +91,28 @@ class RunningSum:
         """The sum of all lines so far."""
         if self._first is not None:
             lines, x = self._first
-            if lines.data.dtype == np.float64 or lines.data.size <= self._room:
-                return _product(lines, self._n_out, x)
+            if lines.data.size <= _n_direct(lines):
+                return _product(lines, x, self._n_out)
             self._start_buffer()
         self._flush()
         return np.zeros(self._n_out) if self._total is None else self._total
 
     def _start_buffer(self) -> None:
-        """Look at what came first, which alone would have needed no copy, and still may not."""
+        """Begin with what came first: in one go where it has many entries, else in the buffer."""
+        n_done = 0
+        if self._first is not None and self._first[0].data.size >= self._room:
+            lines, x = self._first
+            n_done = min(lines.data.size, _n_direct(lines))
+            self._total = _product(*entries_between(lines, x, 0, n_done), self._n_out)
         if self._buffer is None:
             self._buffer = _Buffer(self._n_out, self._room)
-        if self._first is None:
-            return
-        lines, x = self._first
-        self._first = None
-        if lines.data.dtype == np.float64 and lines.data.size >= self._room:
-            self._total = _product(lines, self._n_out, x)
-        else:
-            self._take(lines, x)
+        if self._first is not None:
+            self._take(*self._first, n_done)
+            self._first = None
 
-    def _take(self, lines: Lines, x: FloatArray) -> None:
-        """Copy the entries into the buffer, and multiply whenever it is full."""
+    def _take(self, lines: Lines, x: FloatArray, start: int = 0) -> None:
+        """Copy the entries from this one on into the buffer, and multiply whenever it is full."""
         assert self._buffer is not None
-        start = 0
         while start < lines.data.size:
             stop = min(lines.data.size, start + self._buffer.n_free)
             self._buffer.copy(lines, x, start, stop)
@@ -148,14 +147,12 @@ class _Buffer:
 
     def copy(self, lines: Lines, x: FloatArray, start: int, stop: int) -> None:
         """Take the entries ``start .. stop - 1``, which may begin and end inside of a line."""
-        first = int(np.searchsorted(lines.indptr, start, side="right")) - 1
-        last = int(np.searchsorted(lines.indptr, stop, side="left"))
+        part, x = entries_between(lines, x, start, stop)
         at = self._n_out + self.n_taken
         here = slice(at, at + stop - start)
-        self._data[here], self._indices[here] = lines.data[start:stop], lines.indices[start:stop]
-        ends = np.minimum(lines.indptr[first + 1 : last + 1], stop).astype(np.int64)
-        self._ends.append(ends + (at - start))
-        self._x.append(x[first:last])
+        self._data[here], self._indices[here] = part.data, part.indices
+        self._ends.append(part.indptr[1:].astype(np.int64) + at)
+        self._x.append(x)
         self.n_taken += stop - start
 
     def product(self, total: FloatArray | None) -> FloatArray:
@@ -173,12 +170,27 @@ class _Buffer:
             self._indices[first:end],
             indptr.astype(self._indices.dtype),
         )
-        found = _product(lines, self._n_out, np.concatenate(x))
+        found = _product(lines, np.concatenate(x), self._n_out)
         self._start_anew()
         return found
 
 
-def _product(lines: Lines, n_out: int, x: FloatArray) -> FloatArray:
+def _n_direct(lines: Lines) -> int:
+    """So many entries are multiplied in one go: all of them, or what is converted at a time."""
+    return lines.data.size if lines.data.dtype == np.float64 else 2 * BLOCK_NUMBERS
+
+
+def entries_between(lines: Lines, x: FloatArray, start: int, stop: int) -> tuple[Lines, FloatArray]:
+    """The entries ``start .. stop - 1``, which may begin and end inside of a line, and their x."""
+    # In their own type, since indptr would be converted to that of another one.
+    cuts = np.array([start, stop], dtype=lines.indptr.dtype)
+    first = int(np.searchsorted(lines.indptr, cuts[0], side="right")) - 1
+    last = int(np.searchsorted(lines.indptr, cuts[1], side="left"))
+    indptr = np.clip(lines.indptr[first : last + 1], *cuts) - cuts[0]
+    return Lines(lines.data[start:stop], lines.indices[start:stop], indptr), x[first:last]
+
+
+def _product(lines: Lines, x: FloatArray, n_out: int) -> FloatArray:
     """``sum_l x_l line_l``, of shape (n_out,), in one go."""
     data = lines.data.astype(np.float64, copy=False)
     shape = n_out, lines.indptr.size - 1

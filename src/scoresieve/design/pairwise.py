@@ -47,3 +47,9 @@ def _joined(
     if first is None or second is None:
         return second if first is None else first
     return combine(first, second)
+
+
+def add_into(first: Item, second: Item) -> Item:
+    """``first + second``, in the memory of the first if it is an array that nobody else holds."""
+    first += second  # type: ignore[operator]
+    return first

@@ -24,7 +24,7 @@ from scoresieve.design.lines import (
     runs_of_lines,
     same_index_type,
 )
-from scoresieve.design.pairwise import at_places, pairwise
+from scoresieve.design.pairwise import add_into, at_places, pairwise
 from scoresieve.design.split_columns import SplitColumns
 
 #: Up to this many vectors, one product each is faster than scipy's product with a matrix.
@@ -192,7 +192,7 @@ class SparseDesign(Design):
         """``X^T v``, for CSR over the rows with ``v_i != 0`` where these hold few entries."""
         v = np.asarray(v, dtype=np.float64)
         if self._by_rows:
-            found = self._over_groups(lambda first, last: self._across(v, first, last), np.add)
+            found = self._over_groups(lambda first, last: self._across(v, first, last), add_into)
             return np.zeros(self.n_columns) if found is None else found
         if self._split is None:
             return self._along_lines(v)
@@ -232,7 +232,7 @@ class SparseDesign(Design):
             part = slice(first, last)
             return float(function(scores[part], *(each[part] for each in per_row)))
 
-        return float(self._over_groups(of_group, np.add) or 0.0)
+        return float(self._over_groups(of_group, add_into) or 0.0)
 
     def filled(self, value: float) -> SparseColumns:
         """A block of one column that is ``value`` in every row."""
@@ -307,10 +307,14 @@ def add_lines(total: RunningSum, rows: Any, x: FloatArray) -> None:
 
     Rows times 0 change no bit, so that this choice does not either.
     """
+    lines = lines_between(rows, 0, rows.shape[0])
     chosen = np.flatnonzero(x)
+    if chosen.size == x.size:
+        total.add(lines, x)
+        return
     lengths = np.diff(rows.indptr)[chosen]
-    if lengths.sum() >= ACTIVE_SHARE * rows.indptr[-1]:
-        total.add(lines_between(rows, 0, rows.shape[0]), x)
+    if lengths.sum() >= ACTIVE_SHARE * lines.data.size:
+        total.add(lines, x)
         return
     for part in runs_of_lines(lengths, max(BLOCK_NUMBERS // 2, rows.shape[1])):
         few = rows[chosen[part]]

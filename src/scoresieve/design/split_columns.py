@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -13,12 +13,23 @@ from scoresieve.design.groups import RowGroups
 from scoresieve.design.lines import Lines, lines_between, matrix_around, runs_of_lines
 
 
+class _Run(NamedTuple):
+    """Columns ``first .. last - 1`` and their lines ``begin .. end - 1``."""
+
+    first: int
+    last: int
+    begin: int
+    end: int
+
+
 class SplitColumns:
-    """The columns of a CSC array, each cut where another group of rows begins.
+    """The columns of a CSC array, each cut into lines where another group of rows begins.
 
     Conventions
     -----------
-    A cut costs 12 to 16 bytes, and there are at most as many as entries, and as groups a column.
+    * A line costs 8 to 12 bytes, and there are at most as many as entries, and as groups a column.
+    * Numbers of lines come together in a table of a run of columns, one group in each of its rows,
+      with 0 where a column has no entries.
 
     Parameters
     ----------
@@ -29,22 +40,25 @@ class SplitColumns:
 
     def __init__(self, columns: Any, groups: RowGroups) -> None:
         self._n_columns = columns.shape[1]
-        #: Places of the tree, a power of two.
-        self._width = 1 << int(groups.numbers[-1]).bit_length()
+        #: Places of the tree.
+        self._width = int(groups.numbers[-1]) + 1
         group_of_row = np.repeat(groups.numbers, np.diff(groups.starts))
-        starts, places = [], []
-        for part in runs_of_lines(np.diff(columns.indptr), BLOCK_NUMBERS // 4):
-            lines = lines_between(columns, part.start, part.stop)
-            column = np.repeat(np.arange(part.start, part.stop), np.diff(lines.indptr))
-            place = column * self._width + group_of_row[lines.indices]
-            first = np.flatnonzero(np.diff(place, prepend=-1))
-            starts.append(first + int(columns.indptr[part.start]))
-            places.append(place[first])
+        starts, places, self._runs = [], [], []
+        step, n_lines = max(1, BLOCK_NUMBERS // 8 // self._width), 0
+        for first in range(0, self._n_columns, step):
+            last = min(first + step, self._n_columns)
+            lines = lines_between(columns, first, last)
+            column = np.repeat(np.arange(last - first), np.diff(lines.indptr))
+            place = group_of_row[lines.indices] * (last - first) + column
+            at = np.flatnonzero(np.diff(place, prepend=-1))
+            starts.append(at + int(columns.indptr[first]))
+            places.append(place[at].astype(np.int32))
+            self._runs.append(_Run(first, last, n_lines, n_lines + at.size))
+            n_lines += at.size
         ends = np.array([columns.data.size])
         indptr = np.concatenate([*starts, ends]).astype(columns.indptr.dtype)
-        self._places = np.concatenate([*places, ends[:0]])
-        #: Entries of one column in one group are a line.
-        self._pieces = matrix_around(
+        self._places = np.concatenate([*places, np.zeros(0, dtype=np.int32)])
+        self._lines = matrix_around(
             *(columns.data, columns.indices, indptr, "csr"), (indptr.size - 1, columns.shape[0])
         )
 
@@ -58,36 +72,26 @@ class SplitColumns:
         Parameters
         ----------
         of_lines : callable
-            A number for each line, at least 0 or a sum that begins at 0.
+            A number for each line.
         combine : callable
             Such as numpy.add; 0 has no effect.
         """
-        out = np.zeros(self._n_columns)
-        for first, last in self._runs():
-            columns = slice(first, last)
-            begin, end = np.searchsorted(self._places, [first * self._width, last * self._width])
-            table = np.zeros((last - first) * self._width)
-            for part in self._few_lines(int(begin), int(end)):
-                here = self._places[part] - first * self._width
-                table[here] = of_lines(lines_between(self._pieces, part.start, part.stop))
-            out[columns] = _folded(table.reshape(-1, self._width), combine)
+        out = np.empty(self._n_columns)
+        for run in self._runs:
+            table = np.zeros(self._width * (run.last - run.first))
+            lengths = np.diff(self._lines.indptr[run.begin : run.end + 1])
+            for part in runs_of_lines(lengths, BLOCK_NUMBERS):
+                few = slice(run.begin + part.start, run.begin + part.stop)
+                lines = lines_between(self._lines, few.start, few.stop)
+                table[self._places[few]] = of_lines(lines)
+            out[run.first : run.last] = _folded(table.reshape(self._width, -1), combine)
         return out
-
-    def _runs(self) -> list[tuple[int, int]]:
-        """Columns whose numbers for all groups are in memory at once."""
-        step = max(1, BLOCK_NUMBERS // self._width)
-        starts = range(0, self._n_columns, step)
-        return [(start, min(start + step, self._n_columns)) for start in starts]
-
-    def _few_lines(self, begin: int, end: int) -> list[slice]:
-        """Lines whose entries may be made float64 at once."""
-        lengths = np.diff(self._pieces.indptr[begin : end + 1])
-        runs = runs_of_lines(lengths, BLOCK_NUMBERS)
-        return [slice(begin + run.start, begin + run.stop) for run in runs]
 
 
 def _folded(table: FloatArray, combine: Callable[[Any, Any], Any]) -> FloatArray:
-    """The tree of :func:`~scoresieve.design.pairwise.pairwise` along the rows of a table."""
-    while table.shape[1] > 1:
-        table = combine(table[:, 0::2], table[:, 1::2])
-    return table[:, 0]
+    """The tree of :func:`~scoresieve.design.pairwise.pairwise` over the rows of a table."""
+    while table.shape[0] > 1:
+        n_paired = table.shape[0] // 2 * 2
+        pairs = combine(table[0:n_paired:2], table[1:n_paired:2])
+        table = np.concatenate([pairs, table[n_paired:]])
+    return table[0]

@@ -45,6 +45,8 @@ class DaskBlocks(BlockStore):
         Whether they are around maps of files, of which no copies should be made.
     """
 
+    keeps_results = True  # a worker that takes over from another one asks for them
+
     def __init__(
         self, client: Any, blocks: list[Any], described: list[Description], *, are_maps: bool
     ) -> None:

@@ -79,13 +79,21 @@ def count_rows(pieces: list[Any]) -> int:
 def correlate(pieces: list[Any], v: FloatArray) -> FloatArray:
     """``X_g^T v``."""
     if not sp.issparse(pieces[0]):
-        return DenseDesign(stacked(pieces)).correlate(v)
+        return DenseDesign(dense_rows(pieces)).correlate(v)
     total, first = RunningSum(pieces[0].shape[1]), 0
     for piece in pieces:
         last = first + piece.shape[0]
         add_lines(total, piece, v[first:last])
         first = last
     return total.result()
+
+
+def dense_rows(pieces: list[Any]) -> Any:
+    """The rows of all pieces as BLAS reads them, copied if they are not or if they are several.
+
+    Arrays that have come from another worker may begin at an odd byte, and then numpy does without.
+    """
+    return np.require(stacked(pieces), requirements=["C", "A"])
 
 
 def add(first: Any, second: Any) -> Any:
@@ -96,10 +104,11 @@ def add(first: Any, second: Any) -> Any:
 def scores(pieces: list[Any], W: FloatArray, idx: IntArray) -> FloatArray:
     """``X_g[:, idx] W^T``, of shape (n_rows, n_models), for W of shape (n_models, len(idx))."""
     if not sp.issparse(pieces[0]):
-        design = DenseDesign(stacked(pieces))
+        design = DenseDesign(dense_rows(pieces))
         return np.column_stack([design.scores(w, idx) for w in W])
     designs = [SparseDesign(piece, RowGroups.one(piece.shape[0])) for piece in pieces]
-    return np.vstack([np.column_stack([each.scores(w, idx) for w in W]) for each in designs])
+    found = [np.column_stack([each.scores(w, idx) for w in W]) for each in designs]
+    return stacked(found)
 
 
 def total(
@@ -148,7 +157,7 @@ def statistics(pieces: list[Any], rows: Chosen | None) -> Statistics:
     """Of the columns of the group, or of some rows of it, with bounded memory beyond those."""
     pieces = take(pieces, rows)
     if not sp.issparse(pieces[0]):
-        return _dense_statistics(DenseDesign(stacked(pieces)), stacked(pieces))
+        return _dense_statistics(dense_rows(pieces))
     entries = [lines_between(piece, 0, piece.shape[0])[:2] for piece in pieces]
     max_abs = float(np.max([largest_magnitude(data) for data, _ in entries]))
     n_columns = pieces[0].shape[1]
@@ -161,7 +170,8 @@ def statistics(pieces: list[Any], rows: Chosen | None) -> Statistics:
     return Statistics(squared_sum(*(data for data, _ in entries)), max_abs, norms, counts)
 
 
-def _dense_statistics(design: DenseDesign, rows: Any) -> Statistics:
+def _dense_statistics(rows: Any) -> Statistics:
+    design = DenseDesign(rows)
     counts = np.count_nonzero(rows, axis=0).astype(np.float64)
     max_abs = design.max_abs()
     norms = design.column_norms() if np.isfinite(max_abs) else np.full(counts.size, np.nan)

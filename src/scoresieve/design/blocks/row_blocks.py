@@ -18,6 +18,7 @@ from scoresieve.design.blocks.products import Statistics
 from scoresieve.design.blocks.store import BlockStore, Call
 from scoresieve.design.blocks.views import Part, SortedRows, is_everything, numbers_of, parts_of
 from scoresieve.design.groups import RowGroups
+from scoresieve.design.pairwise import add_into
 
 
 class RowBlocks:
@@ -147,7 +148,8 @@ class RowBlocks:
             for part in self._parts
             if np.any(v[part.places])
         ]
-        total = self._store.summed(products.correlate, calls, products.add)
+        combine = products.add if self._store.keeps_results else add_into
+        total = self._store.summed(products.correlate, calls, combine)
         return np.zeros(self.shape[1]) if total is None else total
 
     def _spread(self, part: Part, v: FloatArray) -> FloatArray:

@@ -38,6 +38,8 @@ class BlockStore(ABC):
     block_sizes : ndarray of int
         Rows of each block, for :meth:`each_block`.
     n_blocks : int
+    keeps_results : bool
+        Whether it may need a result again after it was combined, so that nobody changes it.
     n_columns : int
     n_entries : int
         Numbers that are stored.
@@ -48,6 +50,7 @@ class BlockStore(ABC):
     sizes: IntArray
     block_sizes: IntArray
     n_blocks: int
+    keeps_results: bool = False
     n_columns: int
     n_entries: int
     dtype: np.dtype
