@@ -99,6 +99,11 @@ class RowBlocks:
         """How many blocks there are."""
         return self._store.n_blocks
 
+    @property
+    def n_groups(self) -> int:
+        """How many groups of rows sums are made of: what threads and workers share."""
+        return int(self._store.sizes.size)
+
     def __getitem__(self, key: Any) -> Any:
         key = tuple(part for part in key if part is not Ellipsis) if type(key) is tuple else (key,)
         if len(key) > 2:
