@@ -130,7 +130,7 @@ def cut_folders(tmp_path_factory):
 
 MANY_GROUPS = 120
 CUT_FITS = [("sparse", name, MANY_GROUPS) for name in CUT_MODELS]
-CUT_FITS += [("dense", "f1", MANY_GROUPS), ("dense", "squared_hinge", MANY_GROUPS)]
+CUT_FITS += [("dense", "squared_hinge", MANY_GROUPS)]
 CUT_FITS += [("sparse", "logistic", None), ("dense", "logistic", None)]
 
 
