@@ -16,6 +16,8 @@ from sklearn.datasets import load_svmlight_file
 from sklearn.preprocessing import normalize
 
 from scoresieve import SolveResult
+from scoresieve.design import groups
+from scoresieve.design.blocks.writer import written_folder
 from scoresieve.estimators.persistence.checksum import checksum_of
 from scoresieve.solvers.limits import Limits
 from scoresieve.solvers.path import check_budgets, solve_budgets
@@ -110,3 +112,23 @@ def with_checksum(members: dict[str, bytes]) -> dict[str, bytes]:
     except (AttributeError, KeyError, TypeError, ValueError, RecursionError):
         return members
     return members | {"model.json": json.dumps(described).encode()}
+
+
+def write_cut_blocks(X, folder, sizes):
+    """A folder of row blocks with these numbers of rows, as other writers may cut them."""
+    with written_folder(folder) as writer:
+        first = 0
+        for size in sizes:
+            writer.add(X[first : first + size])
+            writer._write_block(is_last=True)
+            first += size
+        assert first == X.shape[0]
+        writer.finish()
+    return folder
+
+
+def use_small_groups(monkeypatch, n_numbers):
+    """Groups of rows with at most so many numbers on average, sparse or dense."""
+    for name in ("GROUP_ENTRIES", "DENSE_NUMBERS"):
+        monkeypatch.setattr(groups, name, n_numbers)
+    monkeypatch.setattr(groups, "ENTRIES_PER_COLUMN", 0)

@@ -49,7 +49,14 @@ ROOMS: dict[str, tuple[set[str], ...]] = {
         {"solve"},
         {"path", "hard_budget"},
     ),
-    "design": ({"_base", "checks"}, {"dense"}, {"sparse"}, {"blocks"}, {"convert"}),
+    "design": (
+        {"_base", "checks", "groups", "pairwise"},
+        {"dense", "lines"},
+        {"split_columns"},
+        {"sparse"},
+        {"blocks"},
+        {"convert"},
+    ),
     "cli": (
         {"errors", "output"},
         {"options", "progress", "data"},

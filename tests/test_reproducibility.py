@@ -14,6 +14,7 @@ from threadpoolctl import threadpool_limits
 
 from scoresieve import BudgetClassifier, MeasureSVC, ScoreSieve, solve
 from scoresieve.design import open_blocks, write_blocks
+from tests.helpers import use_small_groups, write_cut_blocks
 
 MODELS = {
     "MeasureSVC": lambda: MeasureSVC("f1", budget=5, C=3.0, tol=0.01),
@@ -82,21 +83,87 @@ def test_sparse_formats_give_the_same_bits(make, tmp_path):
         assert_array_equal(weights(make(), other, y), expected, err_msg=name)
 
 
+CUT_MODELS = {
+    "f1": lambda: MeasureSVC("f1", budget=5, C=1.0, tol=0.1),
+    "f1 k": lambda: MeasureSVC("f1", n_features_to_select=3),
+    "logistic": lambda: BudgetClassifier("logistic", budget=5, tol=1e-4),
+    "squared_hinge": lambda: BudgetClassifier("squared_hinge", n_features_to_select=3),
+    "ScoreSieve": lambda: ScoreSieve("f1", n_features_to_select=3, cv=2, Cs=[1.0]),
+}
+
+
+def cuts(n_rows):
+    """Sizes of blocks: every row, few of them, many, any number, all."""
+    rng = np.random.default_rng(8)
+    places = np.sort(rng.choice(np.arange(1, n_rows), 9, replace=False))
+    return {
+        "1": [1] * n_rows,
+        "7": [7] * (n_rows // 7) + [n_rows % 7] * (n_rows % 7 > 0),
+        "64": [64] * (n_rows // 64) + [n_rows % 64] * (n_rows % 64 > 0),
+        "uneven": np.diff([0, *places, n_rows]).tolist(),
+        "all": [n_rows],
+    }
+
+
+def everything(model):
+    """All numbers of a fit that one could compare."""
+    found = [model.coef_, model.intercept_, model.support_]
+    names = ("primal_", "dual_", "l0_gap_", "price_", "training_score_")
+    found += [getattr(model, name) for name in names if hasattr(model, name)]
+    return np.concatenate([np.ravel(each).astype(np.float64) for each in found])
+
+
+@pytest.fixture(scope="module")
+def cut_folders(tmp_path_factory):
+    """The same rows, sparse and dense, in folders of blocks of all these sizes."""
+    X, y = planted(3, n_samples=72)
+    place = tmp_path_factory.mktemp("cut")
+    folders = {
+        form: {
+            name: write_cut_blocks(rows, place / f"{form}-{name}", sizes)
+            for name, sizes in cuts(len(X)).items()
+        }
+        for form, rows in (("sparse", sp.csr_array(X)), ("dense", X))
+    }
+    return X, y, folders
+
+
+MANY_GROUPS = 120
+CUT_FITS = [("sparse", name, MANY_GROUPS) for name in CUT_MODELS]
+CUT_FITS += [("dense", "squared_hinge", MANY_GROUPS)]
+CUT_FITS += [("sparse", "logistic", None), ("dense", "logistic", None)]
+
+
+@pytest.mark.parametrize(("form", "name", "n_numbers"), CUT_FITS)
+def test_blocks_of_any_size_give_the_same_bits(form, name, n_numbers, cut_folders, monkeypatch):
+    """And those of X in memory, but for dense X and folds, whose rows are then grouped anew."""
+    if n_numbers is not None:
+        use_small_groups(monkeypatch, n_numbers)
+    X, y, folders = cut_folders
+    fits, make = {}, CUT_MODELS[name]
+    for number, (cut, folder) in enumerate(folders[form].items()):
+        blocks = open_blocks(folder, n_jobs=1 + number % 2)
+        assert (blocks._store.sizes.size > 8) == (n_numbers is not None)
+        fits[cut] = everything(make().fit(blocks, y))
+    if form == "sparse" and (n_numbers is None or name != "ScoreSieve"):
+        fits["csr"] = everything(make().fit(sp.csr_array(X), y))
+        fits["csc"] = everything(make().fit(sp.csc_array(X), y))
+    for cut, found in fits.items():
+        assert_array_equal(found, fits["all"], err_msg=cut)
+
+
 @each_model
 def test_what_changes_sums_changes_no_selection(make, tmp_path):
-    """Orders of dense memory, blocks of other sizes, columns that are not sorted."""
+    """Orders of dense memory, dense blocks, columns that are not sorted."""
     X, y = planted(1)
     csr = sp.csr_array(X)
-    write_blocks(csr, tmp_path / "small", y=y, block_bytes=3000)
     write_blocks(X, tmp_path / "dense", y=y, block_bytes=9000)
-    assert len(list((tmp_path / "small").iterdir())) > 3
     expected = weights(make(), csr, y)
     others = {
         "C": X,
         "F": np.asfortranarray(X),
         "strides": np.repeat(X, 2, axis=1)[:, ::2],
         "unsorted csc": unsorted(sp.csc_array(X)),
-        "small blocks": open_blocks(tmp_path / "small"),
         "dense blocks": open_blocks(tmp_path / "dense"),
     }
     for name, other in others.items():

@@ -18,6 +18,7 @@ from scoresieve.cli.running import run as run_command
 from scoresieve.cli.tasks.model_file import load_model as load_command_line_model
 from scoresieve.design.blocks.disk import DiskBlocks
 from scoresieve.design.blocks.manifest import checksum_of as manifest_checksum
+from scoresieve.design.groups import rows_of_group
 from scoresieve.estimators.budget_model import default_C
 from scoresieve.estimators.persistence.checksum import checksum_of as model_checksum
 from scoresieve.estimators.sieve.plans import DEFAULT_CS, FINAL_CS
@@ -74,6 +75,7 @@ __all__ = [
     "model_checksum",
     "moved",
     "refits_by",
+    "rows_of_group",
     "run_clarabel",
     "run_command",
     "selection_path",
@@ -151,20 +153,25 @@ class PassCounts:
 @contextmanager
 def counted_passes() -> Iterator[PassCounts]:
     """Count the passes over row blocks on disk inside the block."""
-    original, counts = DiskBlocks.each, PassCounts()
+    counts = PassCounts()
 
-    def each(store: DiskBlocks, work: Callable[..., Any], calls: Any) -> Iterator[Any]:
-        if len(calls) == store.sizes.size:
-            counts.n_passes[work.__name__] = counts.n_passes.get(work.__name__, 0) + 1
-        found = original(store, work, calls)
-        while True:
-            spent, answer = timed(lambda: next(found, counts))
-            counts.seconds += spent
-            if answer is counts:
-                return
-            yield answer
+    def counting(original: Callable[..., Any], sizes: str) -> Callable[..., Iterator[Any]]:
+        def each(store: DiskBlocks, work: Callable[..., Any], calls: Any) -> Iterator[Any]:
+            if len(calls) == getattr(store, sizes).size:
+                counts.n_passes[work.__name__] = counts.n_passes.get(work.__name__, 0) + 1
+            found = original(store, work, calls)
+            while True:
+                spent, answer = timed(lambda: next(found, counts))
+                counts.seconds += spent
+                if answer is counts:
+                    return
+                yield answer
 
-    with replaced(DiskBlocks, "each", each):
+        return each
+
+    by_groups = counting(DiskBlocks.each, "sizes")
+    by_blocks = counting(DiskBlocks.each_block, "block_sizes")
+    with replaced(DiskBlocks, "each", by_groups), replaced(DiskBlocks, "each_block", by_blocks):
         yield counts
 
 

@@ -25,14 +25,15 @@ from joblib import cpu_count
 
 from scoresieve.design import as_design, open_blocks
 from scoresieve.measures import get_measure
+from studies.common.internals import rows_of_group
 from studies.common.options import finish, make_parser, start
 from studies.common.progress import log
 from studies.common.tables import number, print_note, print_table
 from studies.common.timing import median_time, timed
 from studies.speed.large_text import TextSize, make_text
 
-#: Bytes of an entry in float32 CSR blocks, of a block, and of a number in a vector.
-ENTRY_BYTES, BLOCK_BYTES, NUMBER_BYTES = 8, 2**26, 8
+#: Bytes of a number in a vector.
+NUMBER_BYTES = 8
 #: Most violated labellings that a round looks for, each with a sort of n scores or of some of them:
 #: 3.8 to 4.8 were counted for F1, PRBEP and the ROC area on this text.
 ORACLES_A_ROUND = 4
@@ -74,42 +75,42 @@ class Bandwidths:
 
 @dataclass(frozen=True)
 class ProblemSize:
-    """Rows, columns, non-zeros and blocks."""
+    """Rows, columns, non-zeros and groups of rows, each of which is a task."""
 
     n_rows: float
     n_columns: float
     n_nonzeros: float
-    n_blocks: int
+    n_groups: int
 
     @classmethod
     def of_text(cls, n_nonzeros: float) -> ProblemSize:
-        """In the shape of :class:`TextSize`, in blocks of 64 MiB."""
+        """In the shape of :class:`TextSize`."""
         size = TextSize(int(n_nonzeros))
-        n_blocks = -(-int(n_nonzeros * ENTRY_BYTES) // BLOCK_BYTES)
-        return cls(size.n_rows, size.n_columns, n_nonzeros, n_blocks)
+        each = rows_of_group(size.n_rows, size.n_columns, int(n_nonzeros), is_sparse=True)
+        return cls(size.n_rows, size.n_columns, n_nonzeros, -(-size.n_rows // each))
 
 
 def round_parts(size: ProblemSize, speed: Bandwidths, n_workers: int) -> dict[str, float]:
     """Seconds of each part of a round.
 
-    Blocks are worked on in waves: with fewer blocks than workers some have nothing to do. Their
+    Groups are worked on in waves: with fewer of them than workers some have nothing to do. Their
     vectors of m numbers are added in pairs. Neighbours are on different workers, but for one in w,
     and one of the two moves then, packed and unpacked, with a message of its own. One vector goes
     to the driver, and v leaves the driver once.
     """
-    busy = min(n_workers, size.n_blocks)
+    busy = min(n_workers, size.n_groups)
     busy = busy if speed.cores is None else min(busy, speed.cores)
-    waves = -(-size.n_blocks // busy)
-    n_sums = size.n_blocks - 1
+    waves = -(-size.n_groups // busy)
+    n_sums = size.n_groups - 1
     n_moves = n_sums * (1.0 - 1.0 / n_workers)
     vector = NUMBER_BYTES * size.n_columns
     return {
-        "compute": waves * (size.n_nonzeros / size.n_blocks) / speed.entries,
+        "compute": waves * (size.n_nonzeros / size.n_groups) / speed.entries,
         "adding": -(-n_sums // busy) * size.n_columns / speed.added,
         "moving": n_moves / busy * vector / speed.network,
         "v out": NUMBER_BYTES * size.n_rows / speed.network,
         "sums back": vector / speed.network,
-        "tasks": (size.n_blocks + n_sums + n_moves) / speed.tasks,
+        "tasks": (size.n_groups + n_sums + n_moves) / speed.tasks,
         "oracle": ORACLES_A_ROUND * size.n_rows / speed.rows,
     }
 
@@ -198,7 +199,7 @@ def validated(folder: Path, speed: Bandwidths, n_repeats: int) -> list[dict[str,
             v = np.random.default_rng(1).standard_normal(X.shape[0])
             first, _ = timed(lambda X=X, v=v: X.correlate(v))  # reads and compares the blocks
             seconds = median_time(lambda X=X, v=v: X.correlate(v), n_repeats)
-        size = ProblemSize(*X.shape, X.n_entries, X.n_blocks)
+        size = ProblemSize(*X.shape, X.n_entries, X.n_groups)
         model = pass_seconds(round_parts(size, speed, n_workers))
         entry = {"workers": n_workers, "first": first, "measured": seconds, "model": model}
         log(str(entry))
@@ -256,7 +257,7 @@ def main(options: list[str] | None = None) -> None:
         n_left=0,
     )
     projected = print_projection(speed)
-    print_note("Clusters with a core for each worker and a network of 10 Gbit/s, 64 MiB a block.")
+    print_note("Clusters with a core for each worker and a network of 10 Gbit/s.")
     finish(args, {"bandwidths": asdict(speed), "validated": entries, "projected": projected})
 
 

@@ -17,8 +17,10 @@ from scoresieve.design import (
     as_design,
     dask_blocks,
     dense,
+    lines,
     open_blocks,
     sparse,
+    split_columns,
     write_blocks,
 )
 from scoresieve.design.blocks import products
@@ -227,7 +229,7 @@ def fingerprint(X):
 @pytest.fixture
 def seven_numbers(monkeypatch):
     """Blocks so small reach every seam: between rows, inside rows, at the ends."""
-    for module in (_base, dense, sparse, products):
+    for module in (_base, dense, sparse, lines, split_columns, products):
         monkeypatch.setattr(module, "BLOCK_NUMBERS", 7)
 
 

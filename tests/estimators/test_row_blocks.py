@@ -25,7 +25,7 @@ from scoresieve import (
     solve,
 )
 from scoresieve.baselines import L1SVM, SVMPerf
-from scoresieve.design import RowBlocks, dask_blocks, open_blocks, write_blocks
+from scoresieve.design import RowBlocks, dask_blocks, groups, open_blocks, write_blocks
 
 N_SAMPLES, N_COLUMNS = 260, 40
 MODELS = {
@@ -155,14 +155,41 @@ def test_threads_do_not_change_a_bit(data, folder):
         assert_array_equal(model.dual_, models[0].dual_)
 
 
-def test_a_hard_budget_fetches_no_column_twice(data, folder, monkeypatch):
-    fetched, original = [], RowBlocks.working_columns
+@pytest.fixture
+def fetched(monkeypatch):
+    """The numbers of the columns that are fetched from row blocks, in their order."""
+    found, original = [], RowBlocks.working_columns
 
     def counted(blocks, idx):
-        fetched.extend(idx)
+        found.extend(idx.tolist())
         return original(blocks, idx)
 
     monkeypatch.setattr(RowBlocks, "working_columns", counted)
+    return found
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        MeasureSVC("f1", n_features_to_select=3),
+        BudgetClassifier("hinge", n_features_to_select=3),
+    ],
+    ids=["f1", "hinge"],
+)
+@pytest.mark.parametrize("seed", [0, 1])
+def test_the_relaxed_problem_and_refits_share_what_they_fetch(model, seed, fetched, tmp_path):
+    """Among many columns each of them wants some that the other has, and some that it has not."""
+    rng = np.random.default_rng(seed)
+    X = sp.random_array((N_SAMPLES, 200), density=0.1, format="csr", random_state=rng)
+    signal = X[:, [3]].toarray() + X[:, [7]].toarray()
+    y = signal.ravel() + 0.2 * rng.standard_normal(N_SAMPLES) > 0.4
+    model = clone(model).fit(write_blocks(X, tmp_path / "X"), y)
+    assert model.l0_gap_[0] < 1.0
+    assert len(fetched) > 40
+    assert len(fetched) == len(set(fetched))
+
+
+def test_a_hard_budget_fetches_no_column_twice(data, folder, fetched):
     blocks = open_blocks(folder, n_jobs=1)
     model = MeasureSVC("f1", n_features_to_select=3).fit(blocks, data[1])
     assert model.l0_gap_[0] < 1.0  # the relaxed problem was solved, too
@@ -279,10 +306,12 @@ def test_losses_ask_for_no_scores(model, has_scores, data, client, monkeypatch):
         return results
 
     monkeypatch.setattr(type(client), "gather", counted)
+    monkeypatch.setattr(groups, "GROUP_ENTRIES", 500)
+    monkeypatch.setattr(groups, "ENTRIES_PER_COLUMN", 0)
     blocks = dask_blocks(delayed_rows(data[0]))
     model = clone(model).fit(blocks, data[1])
     assert N_COLUMNS in found
-    assert bool({7, 143, 109} & set(found)) == has_scores  # rows of the blocks
+    assert (32 in found) == has_scores  # rows of a group
     if not has_scores:
         assert model.training_score_ == pytest.approx(model.score(data[0], data[1]), rel=1e-12)
 

@@ -187,15 +187,33 @@ def weighted_gram(transposed: FloatArray, d: FloatArray) -> FloatArray:
     return out
 
 
-def squared_sum(numbers: Array) -> float:
-    """``sum_k x_k^2`` of a contiguous array, converted to float64 by blocks."""
-    flat = numbers.reshape(-1)
+def squared_sum(*numbers: Array) -> float:
+    """``sum_k x_k^2`` of contiguous arrays, converted to float64 by blocks.
+
+    The sum is that of all numbers in one array, wherever those that are given end.
+    """
     total = 0.0
     with np.errstate(over="ignore", invalid="ignore"):
-        for start in range(0, flat.size, BLOCK_NUMBERS):
-            block = flat[start : start + BLOCK_NUMBERS].astype(np.float64, copy=False)
+        for block in _blocks_of_all([each.reshape(-1) for each in numbers]):
             total += float(block @ block)
     return total
+
+
+def _blocks_of_all(arrays: list[Array]) -> Iterator[FloatArray]:
+    """The numbers of all arrays in float64, a block's worth at a time and what is left."""
+    waiting: list[FloatArray] = []
+    n_waiting = 0
+    for array in arrays:
+        start = 0
+        while start < array.size:
+            part = _float64(array[start : start + BLOCK_NUMBERS - n_waiting])
+            waiting.append(part)
+            start, n_waiting = start + part.size, n_waiting + part.size
+            if n_waiting == BLOCK_NUMBERS:
+                yield waiting[0] if len(waiting) == 1 else np.concatenate(waiting)
+                waiting, n_waiting = [], 0
+    if waiting:
+        yield waiting[0] if len(waiting) == 1 else np.concatenate(waiting)
 
 
 def largest_magnitude(numbers: Array) -> float:

@@ -2,16 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import itertools
+from collections.abc import Callable, Iterator
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
-from scoresieve._arrays import Array, FloatArray, IntArray
+from scoresieve._arrays import FloatArray, IntArray
 from scoresieve.design._base import ACTIVE_SHARE, BLOCK_NUMBERS, Columns, Design
 from scoresieve.design.dense import DenseColumns, largest_magnitude, squared_sum, weighted_gram
+from scoresieve.design.groups import RowGroups, rows_of_group
+from scoresieve.design.lines import (
+    Lines,
+    RunningSum,
+    column_norms,
+    lines_between,
+    matrix_around,
+    power_below,
+    runs_of_lines,
+    same_index_type,
+)
+from scoresieve.design.pairwise import add_into, at_places, pairwise
+from scoresieve.design.split_columns import SplitColumns
 
 #: Up to this many vectors, one product each is faster than scipy's product with a matrix.
 FEW_VECTORS = 3
@@ -136,7 +150,7 @@ class SparseColumns(Columns):
 
     def as_design(self) -> SparseDesign:
         """The block as a design of its own; nothing is copied."""
-        return SparseDesign(self._block)
+        return SparseDesign(self._block, RowGroups.one(self._block.shape[0]))
 
 
 class SparseDesign(Design):
@@ -148,35 +162,41 @@ class SparseDesign(Design):
       repeated entries add up.
     * "Lines" are what the format stores together: rows in CSR, columns in CSC. Types other than
       float64 are converted a run of entries at a time.
+    * Sums over rows are those of fixed groups, each row by row: CSR, and CSC whose columns are
+      sorted, give the same bits, and so do row blocks of any size.
+
+    Parameters
+    ----------
+    X : CSR or CSC matrix or array
+    groups : RowGroups, optional
+        By default those that the shape of X and its number of entries decide.
     """
 
-    def __init__(self, X: Any) -> None:
+    def __init__(self, X: Any, groups: RowGroups | None = None) -> None:
         if X.format not in ("csr", "csc"):
             raise ValueError(f"X must be in CSR or CSC format; got {X.format}. Use X.tocsr().")
         self.n_samples, self.n_columns = int(X.shape[0]), int(X.shape[1])
         self._by_rows = X.format == "csr"
-        indices, indptr = _same_index_type(X.indices, X.indptr)
+        indices, indptr = same_index_type(X.indices, X.indptr)
         # The arrays may be longer than what indptr refers to.
         n_entries = int(indptr[-1])
         self._lines = matrix_around(
             X.data[:n_entries], indices[:n_entries], indptr, X.format, X.shape
         )
+        if groups is None:
+            size = rows_of_group(self.n_samples, self.n_columns, n_entries, is_sparse=True)
+            groups = RowGroups.of_size(self.n_samples, size)
+        self._groups = groups
 
     def correlate(self, v: FloatArray) -> FloatArray:
         """``X^T v``, for CSR over the rows with ``v_i != 0`` where these hold few entries."""
         v = np.asarray(v, dtype=np.float64)
-        if not self._by_rows:
+        if self._by_rows:
+            found = self._over_groups(lambda first, last: self._across(v, first, last), add_into)
+            return np.zeros(self.n_columns) if found is None else found
+        if self._split is None:
             return self._along_lines(v)
-        rows = np.flatnonzero(v)
-        lengths = np.diff(self._lines.indptr)[rows]
-        if lengths.sum() >= ACTIVE_SHARE * self._lines.data.size:
-            return self._across_lines(v)
-        out = None
-        for part in runs_of_lines(lengths, max(BLOCK_NUMBERS, self.n_columns)):
-            chosen = self._lines[rows[part]]
-            piece = chosen.data, chosen.indices, chosen.indptr
-            out = _add_across(out, *piece, self.n_columns, v[rows[part]])
-        return np.zeros(self.n_columns) if out is None else out
+        return self._split.combined(lambda lines: _times(lines, v), np.add)
 
     def columns(self, idx: IntArray) -> SparseColumns:
         """``X[:, idx]`` as a block: one pass over the entries for CSR, only the columns for CSC."""
@@ -184,8 +204,9 @@ class SparseDesign(Design):
         return SparseColumns(block.tocsc().astype(np.float64, copy=False))
 
     def rows(self, idx: IntArray) -> SparseDesign:
-        """``X[idx]``."""
-        return SparseDesign(self._lines[np.asarray(idx, dtype=np.int64)])
+        """``X[idx]``, whose rows stay in their groups."""
+        idx = np.asarray(idx, dtype=np.int64)
+        return SparseDesign(self._lines[idx], self._groups.of_rows(idx))
 
     def scores(self, w: FloatArray, idx: IntArray) -> FloatArray:
         """``X[:, idx] w``: for CSR one pass over the entries with a w that is zero elsewhere."""
@@ -195,6 +216,23 @@ class SparseDesign(Design):
         full = np.zeros(self.n_columns)
         full[idx] = w
         return self._along_lines(full)
+
+    def total(
+        self,
+        function: Callable[..., float],
+        w: FloatArray,
+        idx: IntArray,
+        bias: float,
+        *per_row: FloatArray,
+    ) -> float:
+        """``sum_i f(<w, x_i> + bias, t_i, ...)``, by the sums of the groups."""
+        scores = self.scores(w, idx) + bias
+
+        def of_group(first: int, last: int) -> float:
+            part = slice(first, last)
+            return float(function(scores[part], *(each[part] for each in per_row)))
+
+        return float(self._over_groups(of_group, add_into) or 0.0)
 
     def filled(self, value: float) -> SparseColumns:
         """A block of one column that is ``value`` in every row."""
@@ -207,89 +245,91 @@ class SparseDesign(Design):
         return squared_sum(self._lines.data)
 
     def column_norms(self) -> FloatArray:
-        """``sqrt(sum_i x_ij^2)`` over the stored entries, divided by the largest one."""
-        largest = self.max_abs() or 1.0
-        total = np.zeros(self.n_columns)
-        for lines, data, indices, indptr in self._pieces(max(BLOCK_NUMBERS, self.n_columns)):
-            squares = np.square(data / largest)
-            if self._by_rows:
-                total += np.bincount(indices, weights=squares, minlength=self.n_columns)
-            else:
-                shape = (indptr.size - 1, self.n_samples)
-                total[lines] += matrix_around(squares, indices, indptr, "csr", shape).sum(axis=1)
-        return largest * np.sqrt(total)
+        """``sqrt(sum_i x_ij^2)`` over the stored entries, divided by a power of two."""
+        if self._by_rows:
+            found = self._over_groups(self._norms_across, np.hypot)
+            return np.zeros(self.n_columns) if found is None else found
+        largest = self.max_abs()
+        if not np.isfinite(largest):
+            return np.full(self.n_columns, np.nan)
+        scale = power_below(largest)
+        split = self._split or SplitColumns(self._lines, RowGroups.one(self.n_samples))
+        return split.combined(lambda lines: _norms_along(lines, scale), np.hypot)
 
     def max_abs(self) -> float:
         """``max_ij |x_ij|``, over the stored entries; NaN if X holds NaN."""
         return largest_magnitude(self._lines.data)
 
+    def _over_groups(
+        self, of_group: Callable[[int, int], Any], combine: Callable[[Any, Any], Any]
+    ) -> Any:
+        """What is found for the rows of each group, combined; None where there is nothing."""
+        found = (of_group(*map(int, each)) for each in itertools.pairwise(self._groups.starts))
+        return pairwise(at_places(self._groups.numbers, found), combine)
+
+    def _across(self, v: FloatArray, first: int, last: int) -> FloatArray | None:
+        """The sum of some rows, each times its entry of v; None if these are 0."""
+        if not np.any(v[first:last]):
+            return None
+        lines, out = lines_between(self._lines, first, last), RunningSum(self.n_columns)
+        shape = last - first, self.n_columns
+        add_lines(out, matrix_around(*lines, "csr", shape), v[first:last])
+        return out.result()
+
+    def _norms_across(self, first: int, last: int) -> FloatArray:
+        lines = lines_between(self._lines, first, last)
+        entries = [(lines.data, lines.indices)]
+        return column_norms(entries, self.n_columns, largest_magnitude(lines.data))
+
     def _along_lines(self, x: FloatArray) -> FloatArray:
         """One number a line: the sum of its entries times x."""
         out = np.zeros(self._lines.indptr.size - 1)
-        for lines, data, indices, indptr in self._pieces(BLOCK_NUMBERS):
-            shape = (indptr.size - 1, x.size)
-            out[lines] += matrix_around(data, indices, indptr, "csr", shape) @ x
+        for part in self._runs():
+            out[part] = _times(lines_between(self._lines, part.start, part.stop), x)
         return out
 
-    def _across_lines(self, x: FloatArray) -> FloatArray:
-        """The sum of the lines, each times its entry of x."""
-        out = None
-        for lines, data, indices, indptr in self._pieces(max(BLOCK_NUMBERS, self.n_columns)):
-            out = _add_across(out, data, indices, indptr, self.n_columns, x[lines])
-        return np.zeros(self.n_columns) if out is None else out
+    def _runs(self) -> Iterator[slice]:
+        """Lines whose entries are made float64 at a time: all of them, if they are that."""
+        if self._lines.data.dtype == np.float64:
+            return iter([slice(0, self._lines.indptr.size - 1)])
+        return runs_of_lines(np.diff(self._lines.indptr), BLOCK_NUMBERS)
 
-    def _pieces(self, n_entries: int) -> Iterator[tuple[slice, FloatArray, Array, Array]]:
-        """Runs of entries in float64 with their lines; all of X at once if it is float64."""
-        data, indices, indptr = self._lines.data, self._lines.indices, self._lines.indptr
-        if data.dtype == np.float64:
-            yield slice(0, indptr.size - 1), data, indices, indptr
-            return
-        for start in range(0, data.size, n_entries):
-            stop = min(start + n_entries, data.size)
-            first = int(np.searchsorted(indptr, start, side="right")) - 1
-            last = int(np.searchsorted(indptr, stop, side="left"))
-            local = np.clip(indptr[first : last + 1], start, stop) - start
-            block = data[start:stop].astype(np.float64)
-            yield slice(first, last), block, indices[start:stop], local.astype(indices.dtype)
+    @cached_property
+    def _split(self) -> SplitColumns | None:
+        """The columns of CSC, cut where groups of rows begin; None where there is one group."""
+        if self._groups.numbers.size == 1 or not self._lines.has_sorted_indices:
+            return None
+        return SplitColumns(self._lines, self._groups)
 
 
-def matrix_around(data: Array, indices: Array, indptr: Array, form: str, shape: Any) -> Any:
-    """A CSR or CSC array around the three arrays; scipy's own constructor copies int64 indices."""
-    matrix = sp.csr_array(shape) if form == "csr" else sp.csc_array(shape)
-    matrix.data, matrix.indices, matrix.indptr = data, indices, indptr
-    return matrix
+def add_lines(total: RunningSum, rows: Any, x: FloatArray) -> None:
+    """Add ``sum_i x_i row_i`` of a CSR array, over copies of few rows where other ``x_i`` are 0.
+
+    Rows times 0 change no bit, so that this choice does not either.
+    """
+    lines = lines_between(rows, 0, rows.shape[0])
+    chosen = np.flatnonzero(x)
+    if chosen.size == x.size:
+        total.add(lines, x)
+        return
+    lengths = np.diff(rows.indptr)[chosen]
+    if lengths.sum() >= ACTIVE_SHARE * lines.data.size:
+        total.add(lines, x)
+        return
+    for part in runs_of_lines(lengths, max(BLOCK_NUMBERS // 2, rows.shape[1])):
+        few = rows[chosen[part]]
+        total.add(Lines(few.data, few.indices, few.indptr), x[chosen[part]])
 
 
-def _add_across(
-    out: FloatArray | None,
-    data: Array,
-    indices: Array,
-    indptr: Array,
-    n_out: int,
-    x: FloatArray,
-) -> FloatArray:
-    """``out + sum_l x_l * line_l``, of shape (n_out,); without ``out`` nothing is added to."""
-    data = data.astype(np.float64, copy=False)
-    total = matrix_around(data, indices, indptr, "csc", (n_out, indptr.size - 1)) @ x
-    if out is not None:
-        total += out
-    return total
+def _times(lines: Lines, x: FloatArray) -> FloatArray:
+    """One number a line: the sum of its entries times x."""
+    shape = lines.indptr.size - 1, x.size
+    data = lines.data.astype(np.float64, copy=False)
+    return matrix_around(data, lines.indices, lines.indptr, "csr", shape) @ x
 
 
-def _same_index_type(indices: Array, indptr: Array) -> tuple[Array, Array]:
-    """Both index arrays in one type, since scipy would convert one of them in every product."""
-    if indices.dtype == indptr.dtype:
-        return indices, indptr
-    if indptr[-1] <= np.iinfo(indices.dtype).max:
-        return indices, indptr.astype(indices.dtype)
-    return indices.astype(indptr.dtype), indptr
-
-
-def runs_of_lines(lengths: Array, n_entries: int) -> Iterator[slice]:
-    """Slices of consecutive lines with about ``n_entries`` entries together, at least one line."""
-    ends = np.cumsum(lengths, dtype=np.int64)
-    start, done = 0, 0
-    while start < ends.size:
-        stop = max(start + 1, int(np.searchsorted(ends, done + n_entries, side="right")))
-        yield slice(start, stop)
-        start, done = stop, int(ends[stop - 1])
+def _norms_along(lines: Lines, scale: float) -> FloatArray:
+    """The norm of each line, whose entries are divided by a power of two meanwhile."""
+    squares = np.square(lines.data.astype(np.float64, copy=False) / scale)
+    places = np.zeros_like(lines.indices)
+    return scale * np.sqrt(_times(Lines(squares, places, lines.indptr), np.ones(1)))

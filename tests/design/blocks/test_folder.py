@@ -20,7 +20,7 @@ from scoresieve.design import DamagedBlocksError, as_design, open_blocks, write_
 from scoresieve.design.blocks import disk, memory
 from scoresieve.design.blocks.manifest import StoredArray, load_array
 from scoresieve.design.blocks.memory import in_words
-from scoresieve.design.blocks.pairwise import pairwise
+from scoresieve.design.pairwise import pairwise
 
 
 def matrix(n_rows=400, n_columns=60, seed=0):
@@ -32,7 +32,7 @@ def matrix(n_rows=400, n_columns=60, seed=0):
 
 @pytest.fixture
 def folder(tmp_path):
-    write_blocks(matrix(), tmp_path / "X", block_bytes=5000, y=np.arange(400) % 2)
+    write_blocks(matrix(), tmp_path / "X", block_bytes=6000, y=np.arange(400) % 2)
     return tmp_path / "X"
 
 
@@ -56,7 +56,7 @@ def test_what_is_in_a_folder(folder):
     manifest = json.loads((folder / "manifest.json").read_text())
     sizes = [sum(file["n_bytes"] for file in block["files"]) for block in manifest["blocks"]]
     # Beyond its rows a block has three heads, and the first entry of indptr.
-    assert max(sizes) <= 5000 + 3 * 128 + 4
+    assert max(sizes) <= 6000 + 3 * 128 + 4
     assert_allclose(use(folder), matrix().sum(axis=0))
     blocks.verify()
 
@@ -252,7 +252,7 @@ def test_types_are_kept_as_far_as_every_machine_has_them(tmp_path, dtype):
 
 def test_progress(tmp_path):
     seen = []
-    write_blocks(matrix(), tmp_path / "X", block_bytes=5000, progress=seen.append)
+    write_blocks(matrix(), tmp_path / "X", block_bytes=6000, progress=seen.append)
     assert [each.n_blocks for each in seen] == list(range(1, 8))
     assert (seen[-1].n_rows, seen[-1].n_entries, seen[-1].share) == (400, matrix().nnz, 1.0)
     assert seen[0].share == pytest.approx(seen[0].n_rows / 400)

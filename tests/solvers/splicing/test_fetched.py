@@ -9,7 +9,7 @@ from numpy.testing import assert_array_equal
 
 from scoresieve.design import as_design
 from scoresieve.solvers.splicing import fetched
-from scoresieve.solvers.splicing.fetched import FetchedColumns
+from scoresieve.solvers.splicing.fetched import DesignBesideFetched, FetchedColumns
 
 N_SAMPLES, N_COLUMNS = 12, 30
 FORMS = {"dense": np.asarray, "csr": sp.csr_array, "csc": sp.csc_array}
@@ -124,3 +124,39 @@ def test_no_columns():
     assert kept.block(np.zeros(0, dtype=np.int64)).n_columns == 0
     assert kept.block(np.zeros(0, dtype=np.int64), np.array([3])).n_columns == 0
     assert design.asked == [[]]
+
+
+@forms
+@pytest.mark.parametrize("constant", [0.0, 2.5], ids=["", "constant"])
+def test_a_design_beside_them_is_asked_only_for_what_is_not_here(form, constant):
+    """Some of the columns that are wanted are here, others are not, in any order."""
+    kept, design, twin = made(form, constant)
+    last = design.n_columns - 1
+    check(kept, twin, [4, last, 9, 2])
+    design.asked.clear()
+    beside = DesignBesideFetched(design, kept)
+    for columns, asked in (
+        ([2, 4], []),
+        ([7, 9, 1, last, 4], [[7, 1]]),
+        ([20, 21], [[20, 21]]),
+        ([], []),
+    ):
+        found = beside.columns(np.array(columns, dtype=np.int64))
+        assert_array_equal(dense(found), twin[:, columns])
+        assert design.asked == asked
+        design.asked.clear()
+
+
+def test_what_others_have_fetched_is_taken_over_while_there_is_room(monkeypatch):
+    monkeypatch.setattr(fetched, "FEW_COLUMNS", 5)
+    monkeypatch.setattr(fetched, "MOST_NUMBERS", 0)
+    kept, design, twin = made()
+    check(kept, twin, [4, 2])
+    worked_on = np.array([9, 2, 7])
+    kept.take_over(worked_on, design.columns(worked_on))
+    design.asked.clear()
+    check(kept, twin, [7, 4, 9, 2])
+    kept.take_over(np.array([11, 12]), design.columns(np.array([11, 12])))
+    assert design.asked == [[11, 12]]
+    check(kept, twin, [11])
+    assert design.asked == [[11, 12], [11]]

@@ -10,12 +10,13 @@ import scipy.sparse as sp
 from scoresieve._arrays import FloatArray, IntArray
 from scoresieve.design._base import Columns, Design
 from scoresieve.design.blocks.held import held_columns
-from scoresieve.design.blocks.products import design_of
 from scoresieve.design.blocks.row_blocks import RowBlocks
+from scoresieve.design.dense import DenseDesign
+from scoresieve.design.sparse import SparseDesign
 
 
 class BlockDesign(Design):
-    """``X = [X_1; X_2; ...]``: sums of the blocks' products, in an order of their own.
+    """``X = [X_1; X_2; ...]``: sums of the products of groups of rows, in an order of their own.
 
     Conventions
     -----------
@@ -28,7 +29,7 @@ class BlockDesign(Design):
         self.n_samples, self.n_columns = X.shape
 
     def correlate(self, v: FloatArray) -> FloatArray:
-        """``X^T v = sum_b X_b^T v_b``."""
+        """``X^T v = sum_g X_g^T v_g``."""
         return self._X.correlate(v)
 
     def columns(self, idx: IntArray) -> Columns:
@@ -40,7 +41,9 @@ class BlockDesign(Design):
         """``X[idx]``: in memory if that is small, else a view."""
         view = self._X[np.asarray(idx, dtype=np.int64)]
         few = view.in_memory()
-        return BlockDesign(view) if few is None else design_of(few)
+        if few is None:
+            return BlockDesign(view)
+        return SparseDesign(few, view.groups) if self._X.is_sparse else DenseDesign(few)
 
     def scores(self, w: FloatArray, idx: IntArray) -> FloatArray:
         """``X[:, idx] w``."""
@@ -55,7 +58,7 @@ class BlockDesign(Design):
         bias: float,
         *per_row: FloatArray,
     ) -> float:
-        """``sum_i f(<w, x_i> + bias, t_i, ...)``: a number a block comes back, and no scores."""
+        """``sum_i f(<w, x_i> + bias, t_i, ...)``: a number a group comes back, and no scores."""
         w, idx = np.asarray(w, dtype=np.float64), np.asarray(idx, dtype=np.int64)
         return self._X.total(function, w, idx, bias, *per_row)
 

@@ -8,6 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from scoresieve.design.blocks.dask_store import blocks_of_futures
+from scoresieve.design.blocks.grouping import stacked
 from scoresieve.design.blocks.memory import MemoryLimit
 from scoresieve.design.blocks.row_blocks import RowBlocks
 from scoresieve.design.checks import check_matrix
@@ -92,8 +93,9 @@ def as_block(found: Any) -> Any:
         pieces = [each.tocsr() if sp.issparse(each) else np.atleast_2d(each) for each in found]
         if not pieces:
             raise ValueError("a partition of X holds no blocks; drop empty partitions.")
-        found = sp.vstack(pieces) if sp.issparse(pieces[0]) else np.concatenate(pieces)
-    block = sp.csr_array(found) if sp.issparse(found) else np.asarray(found)
+        found = stacked(pieces)
+    # Products of dense rows depend on the order of memory, which chunks of one array may differ in.
+    block = sp.csr_array(found) if sp.issparse(found) else np.asarray(found, order="C")
     check_matrix(block)
     return block
 

@@ -14,6 +14,7 @@ import scipy.sparse as sp
 from joblib import effective_n_jobs
 
 from scoresieve._arrays import Array
+from scoresieve.design.blocks.grouping import groups_of_blocks, rows_between, sizes_of_groups
 from scoresieve.design.blocks.manifest import (
     ADVICE,
     DamagedBlocksError,
@@ -24,31 +25,36 @@ from scoresieve.design.blocks.manifest import (
     read_manifest,
 )
 from scoresieve.design.blocks.memory import MemoryLimit
-from scoresieve.design.blocks.pairwise import pairwise
 from scoresieve.design.blocks.store import BlockStore, Call
 from scoresieve.design.checks import check_matrix
-from scoresieve.design.sparse import matrix_around
+from scoresieve.design.lines import matrix_around
+from scoresieve.design.pairwise import at_places, pairwise
 
 #: Blocks that stay mapped: a system allows some ten thousand maps, and a block has three.
 MOST_OPEN = 4096
 
 
 class DiskBlocks(BlockStore):
-    """Blocks in a folder, on which some threads work at a time.
+    """Blocks in a folder, on whose groups of rows some threads work at a time.
 
     scipy's products let other threads run, so that threads are enough, and share the maps.
 
     Parameters
     ----------
     n_threads : int
-        Blocks that are worked on at a time.
+        Groups that are worked on at a time.
     """
 
     def __init__(self, folder: Path, manifest: Manifest, n_threads: int) -> None:
         self.folder, self.manifest, self.n_threads = folder, manifest, n_threads
-        self.sizes = np.array([block.n_rows for block in manifest.blocks], dtype=np.int64)
         self.n_columns, self.is_sparse = manifest.n_columns, manifest.is_sparse
         self.n_entries = sum(block.n_entries for block in manifest.blocks)
+        self.n_blocks = len(manifest.blocks)
+        self.block_sizes = np.array([block.n_rows for block in manifest.blocks], dtype=np.int64)
+        self._groups = groups_of_blocks(
+            self.block_sizes, self.n_columns, self.n_entries, is_sparse=self.is_sparse
+        )
+        self.sizes = sizes_of_groups(self._groups)
         self.dtype = np.dtype(manifest.dtype)
         self._open: dict[int, Any] = {}
         self._intact: set[int] = set()
@@ -77,11 +83,21 @@ class DiskBlocks(BlockStore):
         self._open[number] = found
         return found
 
+    def group(self, number: int) -> list[Any]:
+        """The rows of a group, around maps."""
+        return [rows_between(self.block(cut.block), *cut[1:]) for cut in self._groups[number]]
+
     def each(self, work: Callable[..., Any], calls: Sequence[Call]) -> Iterator[Any]:
+        """The results in order, a few groups ahead."""
+        return self._in_order(lambda call: work(self.group(call.number), *call.arguments), calls)
+
+    def each_block(self, work: Callable[..., Any], calls: Sequence[Call]) -> Iterator[Any]:
         """The results in order, a few blocks ahead."""
+        return self._in_order(lambda call: work([self.block(call.number)], *call.arguments), calls)
+
+    def _in_order(self, answer: Callable[[Call], Any], calls: Sequence[Call]) -> Iterator[Any]:
         if self.n_threads == 1 or len(calls) < 2:
-            for call in calls:
-                yield self._one(work, call)
+            yield from map(answer, calls)
             return
         with ThreadPoolExecutor(self.n_threads) as threads:
             ahead: deque[Future[Any]] = deque()
@@ -89,15 +105,12 @@ class DiskBlocks(BlockStore):
                 for call in calls:
                     if len(ahead) == self.n_threads:
                         yield ahead.popleft().result()
-                    ahead.append(threads.submit(self._one, work, call))
+                    ahead.append(threads.submit(answer, call))
                 while ahead:
                     yield ahead.popleft().result()
             finally:
                 for future in ahead:
                     future.cancel()
-
-    def _one(self, work: Callable[..., Any], call: Call) -> Any:
-        return work(self.block(call.block), *call.arguments)
 
     def summed(
         self,
@@ -106,7 +119,8 @@ class DiskBlocks(BlockStore):
         combine: Callable[[Any, Any], Any],
     ) -> Any:
         """The results, combined as they come."""
-        return pairwise(self.each(work, calls), combine)
+        groups = (call.number for call in calls)
+        return pairwise(at_places(groups, self.each(work, calls)), combine)
 
 
 def load_block(folder: Path, stored: StoredBlock, n_columns: int) -> Any:

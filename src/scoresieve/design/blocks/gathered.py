@@ -8,10 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from scoresieve._arrays import FloatArray, IntArray
-from scoresieve.design.sparse import matrix_around
-
-#: The largest number that short indices hold.
-SHORT = np.iinfo(np.int32).max
+from scoresieve.design.lines import SHORT, matrix_around
 
 
 class GatheredColumns:

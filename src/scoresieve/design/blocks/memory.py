@@ -8,7 +8,7 @@ import weakref
 from typing import Any
 
 #: What every fit needs, about: vectors of n and of m numbers, and buffers whose size is fixed.
-N_ROW_VECTORS, N_COLUMN_VECTORS, BUFFERS = 12, 6, 2**25
+N_ROW_VECTORS, N_COLUMN_VECTORS, BUFFERS = 12, 9, 2**25
 #: Labels, prices and values of flips that each further class has.
 ROW_VECTORS_OF_CLASS = 4
 #: Columns in memory count so often: they are copied when they are joined with others, and solvers
@@ -17,8 +17,9 @@ COPIES = 3
 #: Bytes of rows that are copied for many passes over them, where the user has set no limit, and the
 #: share of the limit that they may take else.
 SMALL_COPY, SHARE = 2**28, 0.25
-#: Vectors of m numbers that the pass over one block holds, and bytes of its rows in float64.
-VECTORS_PER_BLOCK, BUFFER_PER_BLOCK = 4, 2**24
+#: What the pass over one group of rows holds: vectors of m numbers, three of them where blocks cut
+#: the group and the sum so far is copied; and bytes of its rows in float64.
+VECTORS_PER_GROUP, BUFFER_PER_GROUP = 5, 2**24
 #: A stored entry of a sparse column, its number and its row; and one of a dense column.
 SPARSE_ENTRY, DENSE_ENTRY = 12, 8
 
@@ -103,10 +104,10 @@ class MemoryLimit:
         return self.max_memory is None or needed <= self.max_memory
 
     def n_at_once(self, n_wanted: int, n_columns: int) -> int:
-        """How many blocks may be multiplied at a time: as many as wanted, if their sums fit."""
+        """How many groups may be multiplied at a time: as many as wanted, if their sums fit."""
         if self.max_memory is None:
             return n_wanted
-        each = BUFFER_PER_BLOCK + 8 * VECTORS_PER_BLOCK * n_columns
+        each = BUFFER_PER_GROUP + 8 * VECTORS_PER_GROUP * n_columns
         return max(1, min(n_wanted, int(SHARE * self.max_memory / each)))
 
     def may_copy(self, n_bytes: float) -> bool:

@@ -1,6 +1,8 @@
-"""What is done with one block of rows, in this process or on a worker of a cluster.
+"""What is done with one group of rows, in this process or on a worker of a cluster.
 
-A block is a CSR array or a dense array that nobody changes; its arrays may be memory maps.
+A group is a list of pieces, CSR arrays or dense arrays that nobody changes; their arrays may be
+memory maps. Results do not depend on where the group is cut: sparse rows are added one by one, and
+dense pieces, whose products depend on their shapes, are put together first.
 """
 
 from __future__ import annotations
@@ -12,10 +14,14 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from scoresieve._arrays import Array, FloatArray, IntArray
-from scoresieve.design._base import BLOCK_NUMBERS, Design
-from scoresieve.design.dense import DenseDesign
-from scoresieve.design.sparse import SparseDesign
+from scoresieve._arrays import FloatArray, IntArray
+from scoresieve.design._base import BLOCK_NUMBERS
+from scoresieve.design.blocks.grouping import stacked
+from scoresieve.design.blocks.views import Chosen
+from scoresieve.design.dense import DenseDesign, largest_magnitude, squared_sum
+from scoresieve.design.groups import RowGroups
+from scoresieve.design.lines import RunningSum, column_norms, lines_between
+from scoresieve.design.sparse import SparseDesign, add_lines
 
 
 class Description(NamedTuple):
@@ -57,11 +63,6 @@ class Statistics:
         )
 
 
-def design_of(block: Any) -> Design:
-    """The block as a design."""
-    return SparseDesign(block) if sp.issparse(block) else DenseDesign(block)
-
-
 def describe(block: Any) -> Description:
     """Shape and type of a block."""
     n_entries = block.nnz if sp.issparse(block) else block.size
@@ -70,9 +71,29 @@ def describe(block: Any) -> Description:
     return Description(n_rows, n_columns, int(n_entries), dtype, sp.issparse(block))
 
 
-def correlate(block: Any, v: FloatArray) -> FloatArray:
-    """``X_b^T v``."""
-    return design_of(block).correlate(v)
+def count_rows(pieces: list[Any]) -> int:
+    """How many rows there are; to ask is to open them."""
+    return sum(int(piece.shape[0]) for piece in pieces)
+
+
+def correlate(pieces: list[Any], v: FloatArray) -> FloatArray:
+    """``X_g^T v``."""
+    if not sp.issparse(pieces[0]):
+        return DenseDesign(dense_rows(pieces)).correlate(v)
+    total, first = RunningSum(pieces[0].shape[1]), 0
+    for piece in pieces:
+        last = first + piece.shape[0]
+        add_lines(total, piece, v[first:last])
+        first = last
+    return total.result()
+
+
+def dense_rows(pieces: list[Any]) -> Any:
+    """The rows of all pieces as BLAS reads them, copied if they are not or if they are several.
+
+    Arrays that have come from another worker may begin at an odd byte, and then numpy does without.
+    """
+    return np.require(stacked(pieces), requirements=["C", "A"])
 
 
 def add(first: Any, second: Any) -> Any:
@@ -80,80 +101,78 @@ def add(first: Any, second: Any) -> Any:
     return first + second
 
 
-def scores(block: Any, W: FloatArray, idx: IntArray) -> FloatArray:
-    """``X_b[:, idx] W^T``, of shape (n_rows, n_models), for W of shape (n_models, len(idx))."""
-    design = design_of(block)
-    return np.column_stack([design.scores(w, idx) for w in W])
+def scores(pieces: list[Any], W: FloatArray, idx: IntArray) -> FloatArray:
+    """``X_g[:, idx] W^T``, of shape (n_rows, n_models), for W of shape (n_models, len(idx))."""
+    if not sp.issparse(pieces[0]):
+        design = DenseDesign(dense_rows(pieces))
+        return np.column_stack([design.scores(w, idx) for w in W])
+    designs = [SparseDesign(piece, RowGroups.one(piece.shape[0])) for piece in pieces]
+    found = [np.column_stack([each.scores(w, idx) for w in W]) for each in designs]
+    return stacked(found)
 
 
 def total(
-    block: Any,
-    rows: IntArray | None,
+    pieces: list[Any],
+    rows: Chosen | None,
     function: Callable[..., float],
     w: FloatArray,
     idx: IntArray,
     bias: float,
     *per_row: FloatArray,
 ) -> float:
-    """``sum_i f(<w, x_i> + bias, t_i, ...)`` over the block, or over some rows of it."""
-    scores = design_of(block).scores(w, idx)
-    return float(function((scores if rows is None else scores[rows]) + bias, *per_row))
+    """``sum_i f(<w, x_i> + bias, t_i, ...)`` over the group, or over some rows of it."""
+    found = scores(pieces, w[np.newaxis], idx)[:, 0]
+    return float(function((found if rows is None else found[rows.inside()]) + bias, *per_row))
 
 
-def columns(block: Any, idx: IntArray, rows: IntArray | None, dtype: Any) -> Any:
-    """``X_b[:, idx]``, or those of some rows, as a CSR or a dense array of its own."""
-    if sp.issparse(block):
-        part = block[:, idx]
-        part = part if rows is None else part[rows]
-        return part.astype(dtype, copy=False)
-    part = block[:, idx] if rows is None else block[np.ix_(rows, idx)]
-    return np.asarray(part, dtype=dtype)
+def columns(pieces: list[Any], idx: IntArray, rows: Chosen | None, dtype: Any) -> Any:
+    """``X_g[:, idx]``, or those of some rows, as a CSR or a dense array of its own."""
+    part = stacked([piece[:, idx] for piece in pieces])
+    part = part if rows is None else part[rows.inside()]
+    return part.astype(dtype, copy=False)
 
 
-def by_columns(block: Any, idx: IntArray, rows: IntArray | None) -> sp.csc_array:
-    """``X_b[:, idx]`` of a sparse block, or those of some rows, in float64 and without zeros."""
-    part = columns(block, idx, rows, np.float64).tocsc()
+def by_columns(pieces: list[Any], idx: IntArray, rows: Chosen | None) -> sp.csc_array:
+    """``X_g[:, idx]`` of sparse rows, or those of some, in float64 and without zeros."""
+    part = columns(pieces, idx, rows, np.float64).tocsc()
     part.eliminate_zeros()
     return part
 
 
-def take(block: Any, rows: IntArray | None) -> Any:
-    """``X_b[rows]``."""
-    return block if rows is None else block[rows]
+def take(pieces: list[Any], rows: Chosen | None) -> list[Any]:
+    """``X_g[rows]``, piece by piece; those without rows are left out."""
+    if rows is None:
+        return pieces
+    ends = np.cumsum([piece.shape[0] for piece in pieces])
+    inside = rows.inside()
+    cuts = np.searchsorted(inside, np.append(0, ends))
+    return [
+        piece[inside[first:last] - (end - piece.shape[0])]
+        for piece, end, first, last in zip(pieces, ends, cuts[:-1], cuts[1:], strict=True)
+        if last > first
+    ]
 
 
-def statistics(block: Any, rows: IntArray | None) -> Statistics:
-    """Of the columns of the block, or of some rows of it, with bounded memory beyond those."""
-    block = take(block, rows)
-    design = design_of(block)
-    sum_of_squares, max_abs = design.sum_of_squares(), design.max_abs()
-    if sp.issparse(block):
-        n_entries = int(block.indptr[-1])
-        totals, counts = _column_totals(
-            *(block.data[:n_entries], block.indices[:n_entries], block.shape[1]), max_abs or 1.0
-        )
-        norms = (max_abs or 1.0) * np.sqrt(totals)
-    else:
-        counts = np.count_nonzero(block, axis=0).astype(np.float64)
-        norms = design.column_norms() if np.isfinite(max_abs) else np.full(counts.size, np.nan)
-    return Statistics(sum_of_squares, max_abs, norms, counts)
+def statistics(pieces: list[Any], rows: Chosen | None) -> Statistics:
+    """Of the columns of the group, or of some rows of it, with bounded memory beyond those."""
+    pieces = take(pieces, rows)
+    if not sp.issparse(pieces[0]):
+        return _dense_statistics(dense_rows(pieces))
+    entries = [lines_between(piece, 0, piece.shape[0])[:2] for piece in pieces]
+    max_abs = float(np.max([largest_magnitude(data) for data, _ in entries]))
+    n_columns = pieces[0].shape[1]
+    counts = np.zeros(n_columns)
+    for data, indices in entries:
+        for start in range(0, data.size, BLOCK_NUMBERS):
+            here = slice(start, start + BLOCK_NUMBERS)
+            counts += np.bincount(indices[here][data[here] != 0], minlength=n_columns)
+    norms = column_norms(entries, n_columns, max_abs)
+    return Statistics(squared_sum(*(data for data, _ in entries)), max_abs, norms, counts)
 
 
-def _column_totals(
-    data: Array, indices: Array, n_columns: int, largest: float
-) -> tuple[FloatArray, FloatArray]:
-    """Squares, of entries divided by the largest, and non-zeros of each column."""
-    totals, counts = np.zeros(n_columns), np.zeros(n_columns)
-    if not np.isfinite(largest):
-        totals += np.nan
-    # Numbers, weights and places of each are in memory, in eight bytes.
-    at_once = max(BLOCK_NUMBERS // 4, n_columns)
-    for start in range(0, data.size, at_once):
-        part = slice(start, start + at_once)
-        entries = data[part].astype(np.float64)
-        counts += np.bincount(indices[part], weights=entries != 0.0, minlength=n_columns)
-        if np.isfinite(largest):
-            np.divide(entries, largest, out=entries)
-            np.square(entries, out=entries)
-            totals += np.bincount(indices[part], weights=entries, minlength=n_columns)
-    return totals, counts
+def _dense_statistics(rows: Any) -> Statistics:
+    design = DenseDesign(rows)
+    counts = np.count_nonzero(rows, axis=0).astype(np.float64)
+    max_abs = design.max_abs()
+    norms = design.column_norms() if np.isfinite(max_abs) else np.full(counts.size, np.nan)
+    return Statistics(design.sum_of_squares(), max_abs, norms, counts)

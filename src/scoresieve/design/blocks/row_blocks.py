@@ -12,10 +12,13 @@ import scipy.sparse as sp
 from scoresieve._arrays import FloatArray, IntArray
 from scoresieve.design.blocks import products
 from scoresieve.design.blocks.gathered import GatheredColumns
+from scoresieve.design.blocks.grouping import stacked
 from scoresieve.design.blocks.memory import DENSE_ENTRY, SPARSE_ENTRY, MemoryLimit, in_words
 from scoresieve.design.blocks.products import Statistics
 from scoresieve.design.blocks.store import BlockStore, Call
-from scoresieve.design.blocks.views import Part, is_everything, numbers_of, parts_of
+from scoresieve.design.blocks.views import Part, SortedRows, is_everything, numbers_of, parts_of
+from scoresieve.design.groups import RowGroups
+from scoresieve.design.pairwise import add_into
 
 
 class RowBlocks:
@@ -29,8 +32,8 @@ class RowBlocks:
     -----------
     * ``X[rows]``, with row numbers, a mask or a slice, is a view: it holds the numbers and no rows.
     * ``X[:, columns]`` is an array in memory, sparse if X is.
-    * Sums over blocks are made in an order that only their number decides: results do not depend on
-      threads or workers.
+    * Sums over rows are made in an order that the shape of X and the number of its entries decide:
+      results do not depend on the sizes of blocks, on threads or on workers.
 
     Attributes
     ----------
@@ -94,6 +97,11 @@ class RowBlocks:
     @property
     def n_blocks(self) -> int:
         """How many blocks there are."""
+        return self._store.n_blocks
+
+    @property
+    def n_groups(self) -> int:
+        """How many groups of rows sums are made of: what threads and workers share."""
         return int(self._store.sizes.size)
 
     def __getitem__(self, key: Any) -> Any:
@@ -120,40 +128,56 @@ class RowBlocks:
 
     @cached_property
     def _parts(self) -> list[Part]:
-        """The blocks with rows in the view, in order."""
-        return parts_of(self._store.sizes, self._rows)
+        """The groups of rows with some in the view, in order."""
+        return parts_of(self._store.sizes, self._sorted_rows)
+
+    @cached_property
+    def _block_parts(self) -> list[Part]:
+        """The blocks with rows in the view, in order: for what is done row by row."""
+        return parts_of(self._store.block_sizes, self._sorted_rows)
+
+    @cached_property
+    def _sorted_rows(self) -> SortedRows | None:
+        return None if self._rows is None else SortedRows.of_view(self._rows)
 
     @property
     def is_in_order(self) -> bool:
         """Whether rows stand in the view as they do in the blocks."""
-        return all(isinstance(part.places, slice) for part in self._parts)
+        return self._sorted_rows is None or self._sorted_rows.order is None
 
     def correlate(self, v: FloatArray) -> FloatArray:
         """``X^T v``: the pass over all blocks."""
         v = np.asarray(v, dtype=np.float64)
         calls = [
-            Call(part.block, (self._spread(part, v[part.places]),))
+            Call(part.number, (self._spread(part, v[part.places]),))
             for part in self._parts
             if np.any(v[part.places])
         ]
-        total = self._store.summed(products.correlate, calls, products.add)
+        combine = products.add if self._store.keeps_results else add_into
+        total = self._store.summed(products.correlate, calls, combine)
         return np.zeros(self.shape[1]) if total is None else total
 
     def _spread(self, part: Part, v: FloatArray) -> FloatArray:
-        """The numbers of a part as numbers of all rows of its block; repeated rows add up."""
+        """The numbers of a part as numbers of all rows of its group; repeated rows add up."""
         if part.rows is None:
             return v
-        size = int(self._store.sizes[part.block])
-        return np.bincount(part.rows, weights=v, minlength=size).astype(np.float64, copy=False)
+        size = int(self._store.sizes[part.number])
+        return np.bincount(part.rows.inside(), weights=v, minlength=size).astype(
+            np.float64, copy=False
+        )
 
     def scores(self, W: FloatArray, idx: IntArray) -> FloatArray:
         """``X[:, idx] W^T``, of shape (n_samples, n_models), in one pass for all models."""
         out = np.zeros((self.shape[0], W.shape[0]))
         if not idx.size:
             return out
-        calls = [Call(part.block, (W, idx)) for part in self._parts]
-        for part, found in zip(self._parts, self._store.each(products.scores, calls), strict=True):
-            out[part.places] = found if part.rows is None else found[part.rows]
+        # Products with dense rows depend on how many there are.
+        in_blocks = self.is_sparse
+        parts = self._block_parts if in_blocks else self._parts
+        each = self._store.each_block if in_blocks else self._store.each
+        calls = [Call(part.number, (W, idx)) for part in parts]
+        for part, found in zip(parts, each(products.scores, calls), strict=True):
+            out[part.places] = found if part.rows is None else found[part.rows.inside()]
         return out
 
     def total(
@@ -164,10 +188,10 @@ class RowBlocks:
         bias: float,
         *per_row: FloatArray,
     ) -> float:
-        """``sum_i f(<w, x_i> + bias, t_i, ...)``, by the sums of the blocks."""
+        """``sum_i f(<w, x_i> + bias, t_i, ...)``, by the sums of the groups."""
         calls = [
             Call(
-                part.block,
+                part.number,
                 (part.rows, function, w, idx, bias, *(each[part.places] for each in per_row)),
             )
             for part in self._parts
@@ -177,10 +201,10 @@ class RowBlocks:
     def take_columns(self, idx: IntArray, dtype: Any = np.float64) -> Any:
         """``X[:, idx]`` in memory: a CSR array, or an array in column order."""
         self._check_columns(idx)
-        found = self._store.each(products.columns, self._column_calls(idx, dtype))
+        found = self._store.each_block(products.columns, self._column_calls(idx, dtype))
         if not self.is_sparse:
             out = np.zeros((idx.size, self.shape[0]), dtype=dtype).T
-            for part, piece in zip(self._parts, found, strict=False):
+            for part, piece in zip(self._block_parts, found, strict=False):
                 out[part.places] = piece
             return out
         pieces = list(found)
@@ -189,7 +213,7 @@ class RowBlocks:
         stacked = sp.vstack(pieces, format="csr")
         if self.is_in_order:
             return stacked
-        places: list[Any] = [part.places for part in self._parts]
+        places: list[Any] = [part.places for part in self._block_parts]
         inverse = np.empty(self.shape[0], dtype=np.int64)
         inverse[np.concatenate(places)] = np.arange(self.shape[0])
         return stacked[inverse]
@@ -204,14 +228,15 @@ class RowBlocks:
             return self.take_columns(idx)
         self._check_columns(idx)
         out = GatheredColumns(self.statistics.counts[idx], self.shape[0])
-        found = self._store.each(products.by_columns, self._column_calls(idx))
-        for part, piece in zip(self._parts, found, strict=False):
+        found = self._store.each_block(products.by_columns, self._column_calls(idx))
+        for part, piece in zip(self._block_parts, found, strict=False):
             out.add(piece, part.places)
         return out.matrix(is_in_order=self.is_in_order)
 
     def _column_calls(self, idx: IntArray, *further: Any) -> list[Call]:
         """For every block, if there are columns."""
-        return [Call(part.block, (idx, part.rows, *further)) for part in self._parts if idx.size]
+        parts = self._block_parts if idx.size else []
+        return [Call(part.number, (idx, part.rows, *further)) for part in parts]
 
     def _check_columns(self, idx: IntArray) -> None:
         if self.memory.max_memory is None or not idx.size:
@@ -228,14 +253,23 @@ class RowBlocks:
         if not self.is_in_order or not self.memory.may_copy(n_bytes):
             return None
         pieces = [rows for _, rows in self.pieces()]
-        if not pieces:
-            return None
-        return sp.vstack(pieces, format="csr") if self.is_sparse else np.concatenate(pieces)
+        return stacked(pieces) if pieces else None
+
+    @property
+    def groups(self) -> RowGroups:
+        """Which rows belong together in sums, of all of X or of a view in its order."""
+        sizes = [
+            self._store.sizes[part.number] if part.rows is None else part.rows.numbers.size
+            for part in self._parts
+        ]
+        return RowGroups(
+            np.append(0, np.cumsum(sizes)), np.array([part.number for part in self._parts])
+        )
 
     @cached_property
     def statistics(self) -> Statistics:
         """Norms and counts of the columns, in one pass that is made once."""
-        calls = [Call(part.block, (part.rows,)) for part in self._parts]
+        calls = [Call(part.number, (part.rows,)) for part in self._parts]
         found = self._store.summed(products.statistics, calls, Statistics.joined)
         nothing = np.zeros(self.shape[1])
         return Statistics(0.0, 0.0, nothing, nothing) if found is None else found
@@ -250,16 +284,19 @@ class RowBlocks:
         rows : CSR array or ndarray
             Not to be changed: it may be a memory map.
         """
-        calls = [Call(part.block, (part.rows,)) for part in self._parts]
-        for part, rows in zip(self._parts, self._store.each(products.take, calls), strict=True):
-            yield part.places, rows
+        parts = self._block_parts
+        calls = [Call(part.number, (part.rows,)) for part in parts]
+        for part, found in zip(parts, self._store.each_block(products.take, calls), strict=True):
+            done = 0
+            for rows in found:
+                yield part.places_between(done, done + rows.shape[0]), rows
+                done += rows.shape[0]
 
     def verify(self) -> None:
         """Read every block and compare it with its checksum; an error names the first that differs.
 
         Blocks on disk are compared by themselves when they are first used.
         """
-        for _ in self._store.each(
-            products.describe, [Call(part.block, ()) for part in self._parts]
-        ):
+        calls = [Call(part.number, ()) for part in self._block_parts]
+        for _ in self._store.each_block(products.count_rows, calls):
             pass

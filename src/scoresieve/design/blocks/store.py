@@ -12,26 +12,34 @@ from scoresieve._arrays import IntArray
 
 
 class Call(NamedTuple):
-    """A function's further arguments for one block."""
+    """A function's further arguments for one group of rows, or for one block."""
 
-    block: int
+    number: int
     arguments: tuple[Any, ...]
 
 
 class BlockStore(ABC):
-    """An ordered list of row blocks, and passes over it.
+    """Row blocks as an ordered list of groups of rows, and passes over it.
 
     Conventions
     -----------
-    * ``work(block, *arguments)`` is a function of a module, since it may travel to other machines,
-      and changes nothing.
-    * Results come in the order of the calls, and are combined as :func:`pairwise` does, whoever
-      works on them and when.
+    * What is added up is worked on by groups, the same ones however X is cut into blocks:
+      ``work(pieces, *arguments)`` gets the rows of one as a list, of one matrix for each block that
+      has some of them. What is done row by row may be done block by block.
+    * ``work`` is a function of a module, since it may travel to other machines, and changes
+      nothing.
+    * Results come in the order of the calls, and are combined as :func:`pairwise` does, each at the
+      place of its group, whoever works on them and when.
 
     Attributes
     ----------
-    sizes : ndarray of int of shape (n_blocks,)
-        Rows of each block.
+    sizes : ndarray of int of shape (n_groups,)
+        Rows of each group.
+    block_sizes : ndarray of int
+        Rows of each block, for :meth:`each_block`.
+    n_blocks : int
+    keeps_results : bool
+        Whether it may need a result again after it was combined, so that nobody changes it.
     n_columns : int
     n_entries : int
         Numbers that are stored.
@@ -40,6 +48,9 @@ class BlockStore(ABC):
     """
 
     sizes: IntArray
+    block_sizes: IntArray
+    n_blocks: int
+    keeps_results: bool = False
     n_columns: int
     n_entries: int
     dtype: np.dtype
@@ -47,7 +58,11 @@ class BlockStore(ABC):
 
     @abstractmethod
     def each(self, work: Callable[..., Any], calls: Sequence[Call]) -> Iterator[Any]:
-        """The results of the calls, in their order."""
+        """The results of the calls for groups, in their order."""
+
+    def each_block(self, work: Callable[..., Any], calls: Sequence[Call]) -> Iterator[Any]:
+        """The results of the calls for blocks; by default these are the groups."""
+        return self.each(work, calls)
 
     @abstractmethod
     def summed(

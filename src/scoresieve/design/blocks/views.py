@@ -1,4 +1,4 @@
-"""Which rows of which blocks a view holds, from the numbers that users choose rows by."""
+"""Which rows of which blocks or groups a view holds, from the numbers that users give."""
 
 from __future__ import annotations
 
@@ -10,47 +10,88 @@ import numpy as np
 from scoresieve._arrays import IntArray
 
 
-class Part(NamedTuple):
-    """The rows of one block that are in a view.
+class SortedRows(NamedTuple):
+    """The rows of a view in the order of X.
 
     Attributes
     ----------
-    rows : ndarray of int or None
-        Sorted numbers inside the block; None for all of them.
+    numbers : ndarray of int
+        Sorted, some perhaps twice.
+    order : ndarray of int or None
+        Where each of them stands in the view; None if that is the same order.
+    """
+
+    numbers: IntArray
+    order: IntArray | None
+
+    @classmethod
+    def of_view(cls, rows: IntArray) -> SortedRows:
+        """From the numbers of the rows in the order of the view."""
+        if np.all(rows[1:] >= rows[:-1]):
+            return cls(rows, None)
+        order = np.argsort(rows, kind="stable")
+        return cls(rows[order], order)
+
+
+class Chosen(NamedTuple):
+    """Some rows of a block or group, by their sorted numbers in X and the number of its first row.
+
+    The numbers of a view are in memory once, whatever it is cut into.
+    """
+
+    numbers: IntArray
+    start: int
+
+    def inside(self) -> IntArray:
+        """Their numbers inside of the block or group."""
+        return self.numbers - self.start
+
+
+class Part(NamedTuple):
+    """The rows of one block, or of one group, that are in a view.
+
+    Attributes
+    ----------
+    rows : Chosen or None
+        None for all of them.
     places : slice or ndarray of int
         Where these rows stand in the view.
     """
 
-    block: int
-    rows: IntArray | None
+    number: int
+    rows: Chosen | None
     places: slice | IntArray
 
+    def places_between(self, first: int, last: int) -> slice | IntArray:
+        """Where some of the rows stand."""
+        if isinstance(self.places, slice):
+            return slice(self.places.start + first, self.places.start + last)
+        return self.places[first:last]
 
-def parts_of(sizes: IntArray, rows: IntArray | None) -> list[Part]:
-    """The blocks with rows in a view, in order.
+
+def parts_of(sizes: IntArray, rows: SortedRows | None) -> list[Part]:
+    """The blocks, or groups, with rows in a view, in order.
 
     Parameters
     ----------
-    sizes : ndarray of int of shape (n_blocks,)
-        Rows of each block.
-    rows : ndarray of int, optional
-        Numbers of the rows of the view in any order, some perhaps twice; None for all rows.
+    sizes : ndarray of int
+        Rows of each of them.
+    rows : SortedRows, optional
+        Of the view; None for all rows.
     """
     ends = np.cumsum(sizes)
     starts = ends - sizes
     if rows is None:
         pairs = enumerate(zip(starts, ends, strict=True))
-        return [Part(block, None, slice(int(a), int(b))) for block, (a, b) in pairs if b > a]
-    order = None if np.all(rows[1:] >= rows[:-1]) else np.argsort(rows, kind="stable")
-    in_order = rows if order is None else rows[order]
-    cuts = np.searchsorted(in_order, np.append(starts, ends[-1:]))
+        return [Part(number, None, slice(int(a), int(b))) for number, (a, b) in pairs if b > a]
+    cuts = np.searchsorted(rows.numbers, np.append(starts, ends[-1:]))
     return [
         Part(
-            block,
-            in_order[first:last] - starts[block],
-            slice(int(first), int(last)) if order is None else order[first:last],
+            number,
+            Chosen(rows.numbers[first:last], int(starts[number])),
+            slice(int(first), int(last)) if rows.order is None else rows.order[first:last],
         )
-        for block, (first, last) in enumerate(itertools.pairwise(cuts))
+        for number, (first, last) in enumerate(itertools.pairwise(cuts))
         if last > first
     ]
 

@@ -13,12 +13,12 @@ from typing import IO, Any
 import numpy as np
 import scipy.sparse as sp
 
-from scoresieve._arrays import Array
+from scoresieve._arrays import Array, IntArray
 from scoresieve._checks import check_count
 from scoresieve._files import new_folder, synced
 from scoresieve.design.blocks.manifest import MANIFEST, Manifest, StoredArray, StoredBlock
 from scoresieve.design.checks import check_matrix
-from scoresieve.design.sparse import runs_of_lines
+from scoresieve.design.lines import SHORT
 
 #: Bytes of a block: so many that the overhead of a block is small beside reading it.
 BLOCK_BYTES = 2**26
@@ -49,6 +49,10 @@ Progress = Callable[[Conversion], object]
 
 class BlockWriter:
     """Takes rows in pieces of any size and writes them in blocks of about the same size.
+
+    A block that is full ends where the number of rows so far is a multiple of a high power of two,
+    half of it or later, so that it holds whole groups of rows. See
+    :mod:`scoresieve.design.groups`.
 
     Parameters
     ----------
@@ -97,13 +101,24 @@ class BlockWriter:
             self._width()
         if labels is not None:
             self.add_labels(labels)
-        for part in _of_size(rows, self._block_bytes):
-            part = part.astype(kind[1], copy=False)
-            size = _n_bytes(part)
-            if self._waiting and self._n_waiting + size > self._block_bytes:
+        ends = np.cumsum(_bytes_of_rows(rows, kind[1].itemsize))
+        first = 0
+        while first < rows.shape[0]:
+            last = self._how_far(ends, first)
+            self._waiting.append(rows[first:last].astype(kind[1], copy=False))
+            self._n_waiting += int(ends[last - 1] - (ends[first - 1] if first else 0))
+            if last < rows.shape[0]:
                 self._write_block()
-            self._waiting.append(part)
-            self._n_waiting += size
+            first = last
+
+    def _how_far(self, ends: IntArray, first: int) -> int:
+        """The row before which a block is full, or the last one; some row fits into every block."""
+        room = self._block_bytes - self._n_waiting + (ends[first - 1] if first else 0)
+        last = int(np.searchsorted(ends, room, side="right"))
+        if last <= first and self._waiting:
+            self._write_block()
+            return self._how_far(ends, first)
+        return max(last, first + 1)
 
     def add_labels(self, labels: Any) -> None:
         """Take the labels of further rows."""
@@ -118,7 +133,7 @@ class BlockWriter:
             If the pieces do not say it: sparse pieces may be narrower than X.
         """
         if self._waiting:
-            self._write_block()
+            self._write_block(is_last=True)
         if self._kind is None:
             raise ValueError("there are no rows to write; give at least one.")
         n_columns = self._width() if n_columns is None else n_columns
@@ -160,9 +175,16 @@ class BlockWriter:
             )
         return next(iter(self._widths))
 
-    def _write_block(self) -> None:
+    def _write_block(self, *, is_last: bool = False) -> None:
+        """Write the rows that wait, or those before the roundest number of rows so far."""
         number, pieces = len(self._blocks), self._waiting
         self._waiting, self._n_waiting = [], 0
+        if not is_last:
+            begin = sum(block.n_rows for block in self._blocks)
+            end = begin + sum(piece.shape[0] for piece in pieces)
+            pieces, self._waiting = split_pieces(pieces, roundest_below(begin, end) - begin)
+            sizes = [_bytes_of_rows(rows, rows.dtype.itemsize) for rows in self._waiting]
+            self._n_waiting = int(sum(np.sum(each) for each in sizes))
         if sp.issparse(pieces[0]):
             block = _stacked(pieces)
             parts = {"data": block.data, "indices": block.indices, "indptr": block.indptr}
@@ -229,20 +251,38 @@ def storable_type(dtype: np.dtype) -> np.dtype:
     return dtype.newbyteorder("<") if dtype.kind != "f" or dtype.itemsize <= 8 else np.dtype("<f8")
 
 
-def _of_size(rows: Any, n_bytes: int) -> Iterator[Any]:
-    """The rows in pieces of at most so many bytes, or of one row."""
-    if sp.issparse(rows):
-        each = rows.data.itemsize + rows.indices.itemsize
-        sizes = each * np.diff(rows.indptr).astype(np.int64) + rows.indptr.itemsize
-    else:
-        sizes = np.full(rows.shape[0], rows.shape[1] * rows.itemsize)
-    for part in runs_of_lines(sizes, n_bytes):
-        yield rows[part]
+def roundest_below(begin: int, end: int) -> int:
+    """The number above ``begin``, and not above ``end``, that two divides most often.
+
+    Groups of rows have a power of two of them, so that blocks that end there cut none of theirs.
+
+    Examples
+    --------
+    >>> [roundest_below(0, 1000), roundest_below(512, 1512), roundest_below(1024, 2024)]
+    [512, 1024, 1536]
+    """
+    shift = (begin ^ end).bit_length() - 1
+    return end >> shift << shift
 
 
-def _n_bytes(rows: Any) -> int:
-    arrays = (rows.data, rows.indices, rows.indptr) if sp.issparse(rows) else (rows,)
-    return sum(array.nbytes for array in arrays)
+def split_pieces(pieces: list[Any], n_rows: int) -> tuple[list[Any], list[Any]]:
+    """The first so many rows of the pieces, and the rest."""
+    first: list[Any] = []
+    while pieces and n_rows >= pieces[0].shape[0]:
+        first.append(pieces[0])
+        n_rows, pieces = n_rows - pieces[0].shape[0], pieces[1:]
+    if n_rows:
+        first.append(pieces[0][:n_rows])
+        pieces = [pieces[0][n_rows:], *pieces[1:]]
+    return first, pieces
+
+
+def _bytes_of_rows(rows: Any, itemsize: int) -> IntArray:
+    """What each row takes in a file, with the narrowest indices."""
+    if not sp.issparse(rows):
+        return np.full(rows.shape[0], rows.shape[1] * itemsize)
+    index = 4 if rows.shape[1] <= SHORT else 8
+    return (itemsize + index) * np.diff(rows.indptr).astype(np.int64) + index
 
 
 def _stacked(pieces: list[Any]) -> sp.csr_array:

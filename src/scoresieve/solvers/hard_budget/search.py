@@ -120,7 +120,7 @@ def solve_hard_budget(
         if not certificate:
             return _reported(priced, limits, best, None)
         near = warm or WarmStart(best.columns, best.w, best.point)
-        relaxed = solve_relaxed(priced, limits, best.primal, solver, near)
+        relaxed = solve_relaxed(priced, limits, best.primal, fetched, solver, near)
         if relaxed.problem is not priced:  # empty at that price, and solved at a lower one
             best = choose_units(relaxed.problem, limits, starts, fetched)
         best = from_relaxed(relaxed, limits, best, fetched)
@@ -144,6 +144,7 @@ def solve_relaxed(
     problem: Problem,
     limits: Limits,
     value: float,
+    fetched: FetchedColumns,
     solver: str | None = None,
     warm: WarmStart | None = None,
 ) -> Relaxed:
@@ -156,6 +157,8 @@ def solve_relaxed(
     ----------
     value : float
         J_k.
+    fetched : FetchedColumns
+        Takes over the columns that were worked on, for the refits that come after.
     """
     is_asked = limits.callback or (lambda row: False)
     is_enough = False
@@ -169,6 +172,7 @@ def solve_relaxed(
         problem, replace(limits, callback=stop), solver=solver, warm=warm
     )
     status = Status.CONVERGED if ended.status is Status.CALLBACK and is_enough else ended.status
+    fetched.take_over(ended.working.columns, ended.working.block)
     return Relaxed(ended.problem, tracker, ended.working.scattered(ended.best.w), status)
 
 

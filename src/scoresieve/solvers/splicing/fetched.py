@@ -42,13 +42,37 @@ class FetchedColumns:
         """``||x_j||_2`` of every column of X."""
         return self._design.column_norms()
 
-    def has(self, columns: IntArray) -> bool:
-        """Whether all of them are here."""
-        return bool(np.all(self._places(columns)[0]))
+    def beside(self, columns: IntArray) -> Columns:
+        """``X_S`` of the columns, of which X is asked for no more than is not here.
+
+        What is asked for is not kept: the caller holds it.
+        """
+        is_here, places = self._places(columns)
+        if np.all(is_here):
+            return self._block.take(places)
+        new = self._design.columns(columns[~is_here])
+        if not np.any(is_here):
+            return new
+        both = self._block.take(places[is_here]).append(new)
+        order = np.concatenate([np.flatnonzero(is_here), np.flatnonzero(~is_here)])
+        return both.take(np.argsort(order, kind="stable"))
+
+    def take_over(self, columns: IntArray, block: Columns) -> None:
+        """Keep what somebody else has fetched, ``X_S`` of the columns, as far as there is room."""
+        is_here, _ = self._places(columns)
+        new = np.flatnonzero(~is_here)
+        if new.size and self._columns.size + new.size <= self._most:
+            joined = np.concatenate([self._columns, columns[new]])
+            self._keep(joined, self._block.append(block.take(new)))
+
+    @property
+    def _most(self) -> int:
+        """Columns that may be kept."""
+        return max(FEW_COLUMNS, MOST_NUMBERS // self._design.n_samples)
 
     def _fetch(self, new: IntArray, needed: IntArray) -> None:
         """Add new columns; where that would be too many, nothing but the needed ones is kept."""
-        most, here = max(FEW_COLUMNS, MOST_NUMBERS // self._design.n_samples), self._columns
+        most, here = self._most, self._columns
         if here.size and here.size + new.size <= most:
             self._keep(np.concatenate([here, new]), self._block.append(self._design.columns(new)))
             return
@@ -73,7 +97,7 @@ class FetchedColumns:
 
 
 class DesignBesideFetched(Design):
-    """X, which takes columns from those that were fetched where all that are wanted are there."""
+    """X, which is asked only for those columns that were not fetched before."""
 
     def __init__(self, design: Design, fetched: FetchedColumns) -> None:
         self._design, self._fetched = design, fetched
@@ -81,7 +105,7 @@ class DesignBesideFetched(Design):
 
     def columns(self, idx: IntArray) -> Columns:
         """``X[:, idx]`` as a block."""
-        return self._fetched.block(idx) if self._fetched.has(idx) else self._design.columns(idx)
+        return self._fetched.beside(np.asarray(idx, dtype=np.int64))
 
     def correlate(self, v: FloatArray) -> FloatArray:
         """``X^T v``."""
