@@ -24,6 +24,9 @@ class Group:
         return [each.relative_to(folder).as_posix() for each in found]
 
 
+#: Modules of the bundle that solve its master problem.
+BUNDLE = ("master", "scaled", "kkt", "graded", "capped")
+
 GROUPS = {
     "measures": Group(("measures/*.py",), ("measures/test_*.py",)),
     "risks": Group(
@@ -35,11 +38,11 @@ GROUPS = {
     ),
     "master": Group(
         (
-            *(f"solvers/bundle/{name}.py" for name in ("master", "scaled", "kkt", "graded")),
+            *(f"solvers/bundle/{name}.py" for name in BUNDLE),
             "solvers/interior/*.py",
         ),
         (
-            *(f"solvers/bundle/test_{name}.py" for name in ("master", "kkt", "graded")),
+            *(f"solvers/bundle/test_{name}.py" for name in ("master", "kkt", "graded", "capped")),
             "solvers/interior/test_*.py",
             "solvers/smooth/test_graded.py",
         ),
