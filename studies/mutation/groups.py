@@ -24,6 +24,9 @@ class Group:
         return [each.relative_to(folder).as_posix() for each in found]
 
 
+#: Modules of the bundle that solve its master problem.
+BUNDLE = ("master", "scaled", "kkt", "graded", "capped")
+
 GROUPS = {
     "measures": Group(("measures/*.py",), ("measures/test_*.py",)),
     "risks": Group(
@@ -34,8 +37,19 @@ GROUPS = {
         ("regularizers/*.py",), ("regularizers/test_*.py", "solvers/smooth/test_newton.py")
     ),
     "master": Group(
-        ("solvers/bundle/master.py", "solvers/bundle/scaled.py", "solvers/bundle/kkt.py"),
-        ("solvers/bundle/test_master.py", "solvers/bundle/test_kkt.py"),
+        (
+            *(f"solvers/bundle/{name}.py" for name in BUNDLE),
+            "solvers/interior/*.py",
+        ),
+        (
+            *(f"solvers/bundle/test_{name}.py" for name in ("master", "kkt", "graded", "capped")),
+            "solvers/interior/test_*.py",
+            "solvers/smooth/test_graded.py",
+        ),
+    ),
+    "smooth": Group(
+        ("solvers/smooth/graded.py", "solvers/smooth/box.py"),
+        tuple(f"solvers/smooth/test_{name}.py" for name in ("graded", "saddle", "restricted")),
     ),
     "certificate": Group(("certificate.py",), ("test_certificate.py",)),
 }

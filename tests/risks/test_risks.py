@@ -500,3 +500,41 @@ def test_weights_that_leave_a_class_out_are_refused():
     for name in ("accuracy", "balanced_accuracy", "roc_auc"):
         with pytest.raises(ValueError, match="positive"):
             MeasureRisk(get_measure(name), LABELS, weights)
+
+
+def test_a_dual_point_may_hold_cuts_without_weight_and_keeps_none():
+    risk = MeasureRisk(get_measure("f1"), LABELS)
+    cuts = [risk.cut(np.full(N, score)) for score in (0.0, 1e-3)]
+    packed = np.array([risk.pack(cut.delta) for cut in cuts])
+    gain, v = risk.checked_dual(CutWeights(np.array([0.0, 0.5]), packed), 1.0)
+    assert gain == 0.5 * cuts[1].loss
+    assert_array_equal(v, 0.5 * cuts[1].delta)
+    kept = risk.dual_point(np.array([0.0, 0.5]), packed, 1.0)
+    assert_array_equal(kept.alpha, [0.5])
+    assert_array_equal(kept.cuts, packed[1:])
+
+
+def test_the_contrast_of_targets_is_that_of_their_halves():
+    contrast = LossRisk(Squared(), np.array([5.0, -1.0, 2.0, 9.0])).contrast()
+    assert_allclose(contrast, [0.5, -0.5, -0.5, 0.5])
+
+
+def test_a_small_risk_has_its_cut():
+    """One negative, 0.1 too high: the paper's bound of accuracy counts it as such."""
+    risk = MeasureRisk(get_measure("accuracy"), LABELS)
+    scores = 2.0 * LABELS
+    scores[1] = -0.9
+    cut = risk.cut(scores)
+    assert_array_equal(np.flatnonzero(cut.delta), [1])
+    assert cut.value(scores) == pytest.approx(risk.value(scores)) == pytest.approx(0.1)
+
+
+def test_scores_are_cut_elsewhere_only_where_the_model_may_move():
+    """Without an intercept F1 stays where it was trained; the k highest are always k."""
+    scores = np.arange(N, dtype=float)
+    f1, top = (MeasureRisk(get_measure(name), LABELS) for name in ("f1", "prec@4"))
+    best = get_measure("f1").threshold(LABELS, scores, 99.0)
+    assert best != 99.0
+    assert f1.threshold(scores, 99.0, is_free=False) == 99.0
+    assert f1.threshold(scores, 99.0, is_free=True) == best
+    assert top.threshold(scores, 99.0, is_free=False) == N - 4.5

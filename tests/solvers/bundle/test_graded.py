@@ -10,7 +10,7 @@ import pytest
 from scoresieve.regularizers import BudgetNorm
 from scoresieve.solvers.bundle.graded import GradedKKT
 from scoresieve.solvers.bundle.master import solve_master
-from scoresieve.solvers.bundle.scaled import MasterProblem
+from scoresieve.solvers.bundle.scaled import MasterProblem, MasterSolution
 from scoresieve.solvers.conic import solve_master_conic
 from scoresieve.solvers.interior.predictor_corrector import predictor_corrector
 
@@ -126,3 +126,25 @@ def test_cuts_that_ask_for_nothing_leave_nothing_to_pay():
     assert not found.fell_back
     assert found.primal == pytest.approx(0.0, abs=1e-9)
     assert found.dual == pytest.approx(0.0, abs=1e-9)
+
+
+def test_a_step_takes_the_residual_away():
+    """To first order a share t of the affine step leaves 1 - t of each cut's residual."""
+    problem = random_master(7, budget=2, C=0.5)
+    system = GradedKKT(problem, 1.0)
+    point = system.start(np.full(10, 0.1))
+    point.values[1, :10] += np.linspace(0.1, 0.5, 10)
+    system.observe(point)
+    affine = system.linearise()
+    before, t = system._of_alpha, 1e-6
+    system.observe(point.moved(affine, t))
+    system.linearise()
+    assert np.abs(before).max() > 0.01
+    assert (system._of_alpha - before) / t == pytest.approx(-before, rel=1e-3, abs=1e-6)
+
+
+def test_what_is_as_good_stays():
+    first, second = (
+        MasterSolution(np.array([w]), np.array([a]), 2.0, 1.0, 1) for w, a in ((1.0, 3.0), (2.0, 4))
+    )
+    assert first.with_better_of(second) is first

@@ -105,3 +105,29 @@ def test_the_scale_of_the_columns_moves_only_exponents():
     assert np.array_equal(w, other[0] * 2.0**40)
     assert np.array_equal(slopes, other[1])
     assert dual == other[2] * 2.0**80
+
+
+@pytest.mark.parametrize("loss", ["logistic", "huber"])
+def test_a_step_takes_the_residual_away(loss):
+    """To first order a share t of the affine step leaves 1 - t of the residual of v."""
+    X, y = small_problem(loss, seed=3)
+    risk = LossRisk(get_loss(loss), y, np.linspace(0.5, 2.0, y.size))
+    system = GradedSaddle(risk, 3.0, BudgetNorm(2, X.shape[1], always_features=[1]), X)
+    w = np.linspace(-0.3, 0.4, X.shape[1])
+    point = system.start(w, risk.slopes(X @ w), 1.0)
+    # The start has no residual of c = w / d.
+    part = 2 / 6
+    c = point.free[-X.shape[1] :]
+    assert c * np.where(np.arange(X.shape[1]) == 1, 1.0, part) == pytest.approx(w / system.root)
+    system.observe(point)
+    affine = system.linearise()
+    before, t = system._of_v, 1e-6
+    v, z = point.free[: y.size], point.values[1, : system.n_box]
+    low, high = np.split(z, [system.has_low.size])
+    expected = system.gradient(v) + system.X @ (w / system.root)
+    expected[system.has_low] -= low
+    expected[system.has_high] += high
+    assert before == pytest.approx(expected)
+    system.observe(point.moved(affine, t))
+    system.linearise()
+    assert (system._of_v - before) / t == pytest.approx(-before, rel=1e-3, abs=1e-4)

@@ -14,6 +14,8 @@ from studies.soak.loaders.blocks import BlockFolders
 from studies.soak.loaders.models import CommandLineFiles, ModelFiles
 from studies.soak.loaders.svmlight import SvmlightFiles
 from studies.soak.numerics import program
+from studies.soak.numerics.confirm import confirm
+from studies.soak.numerics.problems import draw
 from studies.soak.numerics.program import run_numerics
 from studies.soak.page import page_of
 from studies.soak.signals import run_signals
@@ -132,3 +134,16 @@ def test_results_are_kept_and_shown(tmp_path, capsys):
     stored = json.loads((tmp_path / "svmlight.json").read_text())
     assert stored == line
     assert "| svmlight |" in page_of(tmp_path)
+
+
+#: Least objectives, by cutting planes and interior-point steps on numbers of 2400 bits. The first
+#: two have columns of 1e33 and 1e34, the others a C or columns that make a margin of 1 - eps dear.
+OPTIMA = {83: 2.74931, 943: 0.0954965, 387: 1.45739e-66, 951: 0.625, 1034: 6.91942e63}
+
+
+@pytest.mark.parametrize("number", OPTIMA)
+def test_models_are_near_the_optimum_where_bounds_may_be_worth_nothing(number):
+    small = draw(Run(1).source(number))
+    result = program.fit(small)
+    confirm(small, result)
+    assert result.primal == pytest.approx(OPTIMA[number], rel=4e-3, abs=0.0)

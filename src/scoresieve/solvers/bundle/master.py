@@ -10,11 +10,13 @@ from __future__ import annotations
 
 import logging
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 from numpy.linalg import LinAlgError
 
 from scoresieve._arrays import FloatArray
+from scoresieve.solvers.bundle.capped import with_smaller_columns
 from scoresieve.solvers.bundle.graded import GradedKKT
 from scoresieve.solvers.bundle.kkt import MasterKKT
 from scoresieve.solvers.bundle.scaled import MasterProblem, MasterSolution, ScaledMaster
@@ -78,9 +80,23 @@ def solve_master(
             return MasterSolution(np.zeros(n_columns), np.zeros(n_cuts), 0.0, 0.0, 0)
         if sum(problem.cuts.shape) + problem.norm.n_units <= GRADED_SIZE:
             solution = _graded(problem, tol, mixed, scales, solution)
-            if solution is not None and (solution.at_rounding or solution.is_within(tol)):
+            if solution is not None and solution.is_within(tol):
                 return solution
+            if solution is not None and solution.at_rounding:
+                return with_smaller_columns(problem, solution, partial(_by_both_methods, tol=tol))
     return _fall_back(problem, solution, reason)
+
+
+def _by_both_methods(problem: MasterProblem, *, tol: float) -> MasterSolution | None:
+    """The solution from equal weights, first by the method for columns of unlike sizes."""
+    direction = _normalised(problem.losses.size, None)
+    scale = _scale_of_alpha(problem, direction, is_cold=True)
+    scales = [scale, problem.C] if scale < problem.C else [scale]
+    solution = _graded(problem, tol, direction, scales, None)
+    if solution is not None and solution.is_within(tol):
+        return solution
+    other, _ = _structured(problem, tol, direction, scales)
+    return solution if other is None else other.with_better_of(solution or other)
 
 
 def _structured(

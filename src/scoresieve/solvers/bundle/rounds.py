@@ -45,6 +45,11 @@ COLUMN_REACH = 2
 #: fewer steps, and its central solution also needs fewer rounds: a third fewer than with a share
 #: of 0.02, measured on Reuters and News20.
 MASTER_SHARE, MASTER_COARSEST, MASTER_FINEST = 0.3, 0.3, 1e-7
+#: The master becomes finer by this factor where a round brings nothing new, and where the rest of
+#: its gap is rounding, so that no bound says how fine it has to be.
+REFINEMENT, REFINEMENT_AT_ROUNDING = 0.1, 0.01
+#: By so much the master's weights are stretched where nothing else helps.
+STRETCHES = (0.0, 1e-15, 1e-12, 1e-9)
 #: By so much weights may shrink from round to round before their scores are computed anew.
 LOST_DIGITS = 1e6
 #: What the rounding of many rounds may do to the objective of the best point, as a share of it.
@@ -153,7 +158,7 @@ class Bundle:
         if status is not None:
             return status
         with clock.part("grow"):
-            return self._grow(new_cuts, correlations, held_by_columns)
+            return self._grow(solution.w, new_cuts, correlations, held_by_columns)
 
     def _master_accuracy(self) -> float:
         """A relative gap of the master that follows the outer one: no finer than needed."""
@@ -170,6 +175,7 @@ class Bundle:
     def _move_towards(self, solution: MasterSolution) -> list[Cut]:
         """Line search from the best point to the master's; the cuts to add."""
         problem, best, norm = self.problem, self.best, self.working.norm
+        limits = self.tracker.limits
         dw = solution.w - best.w
         d_scores = self.working.block.scores(dw)
         trial = search_segment(
@@ -179,7 +185,7 @@ class Bundle:
             lines=self.pool.lines(best.w, dw),
             line_of=lambda cut: (cut.value(best.scores), -float(cut.delta @ d_scores)),
             C=problem.C,
-            tol=LINE_SHARE * max(self.tracker.gap, self.tracker.limits.tol) * best.value,
+            tol=LINE_SHARE * max(self._refinement * self.tracker.gap, limits.tol) * best.value,
         )
         ahead = trial.t + LOOK_AHEAD * (1.0 - trial.t)
         stabilised = problem.risk.cut(best.scores + ahead * d_scores)
@@ -199,7 +205,9 @@ class Bundle:
         point = self.working.point_with_cut(self.best.w)
         if point.value <= (1.0 + ROUNDING) * self.best.value:
             return status
-        self.best, self.tracker.primal = point, point.value
+        others = [self.working.point_with_cut((1.0 + stretch) * point.w) for stretch in STRETCHES]
+        self.best = min([point, *others], key=lambda each: each.value)
+        self.tracker.primal = self.best.value
         is_fine = self.tracker.gap <= self.tracker.limits.tol
         return Status.STALLED if status.reached_tolerance and not is_fine else status
 
@@ -235,9 +243,25 @@ class Bundle:
         return correlations, solution.dual - bound > COLUMN_SHARE * open_gap
 
     def _grow(
-        self, cuts: list[Cut], correlations: FloatArray | None, held_by_columns: bool
+        self,
+        w: FloatArray,
+        cuts: list[Cut],
+        correlations: FloatArray | None,
+        held_by_columns: bool,
     ) -> Status | None:
-        """Drop idle cuts, add new ones and columns; say so if nothing can be added."""
+        """Drop idle cuts, add new ones and columns; say so if nothing can be added.
+
+        Parameters
+        ----------
+        w : ndarray of shape (n_working,)
+            The master's.
+        cuts : list of Cut
+            The new ones.
+        correlations : ndarray or None
+            Of a pass over all columns, if there was one.
+        held_by_columns : bool
+            Whether columns that are not in hold the gap.
+        """
         assert self.alpha is not None
         self.alpha = self.pool.drop_idle(self.alpha, PATIENCE)
         n_new = sum([self.pool.add(cut) for cut in cuts])
@@ -249,12 +273,27 @@ class Bundle:
         if correlations is None:
             self._since_pass = MAX_ROUNDS_WITHOUT_PASS
             return None
+        if self._leaps(np.append(w, np.zeros(self.working.size - w.size))):
+            return None
         # Nothing new at the master's accuracy: solve it more finely, as long as that is possible.
         is_finest = MASTER_SHARE * self.tracker.gap * self._refinement <= MASTER_FINEST
-        if is_finest or self._at_rounding:
+        if is_finest:
             return Status.STALLED
-        self._refinement *= 0.1
+        self._refinement *= REFINEMENT_AT_ROUNDING if self._at_rounding else REFINEMENT
         return None
+
+    def _leaps(self, w: FloatArray) -> bool:
+        """Go to the master's w itself, or a hair further; whether that brought anything.
+
+        Where C is huge, a margin of 1 - eps costs more than all weights do: then no point of the
+        segment is better than its beginning, though its end, stretched a little, may be.
+        """
+        value, n_new = self.best.value, 0
+        for stretch in STRETCHES:
+            point = self.working.point_with_cut((1.0 + stretch) * w)
+            self._accept(point)
+            n_new += self.pool.add(known_cut(point))
+        return n_new > 0 or self.best.value < (1.0 - ROUNDING) * value
 
     def dual_side(self) -> DualSide:
         """The cuts of the best dual point, and its v."""
