@@ -24,7 +24,7 @@ does one again. The tests run some cases of each.
 * numerics: problems of at most eight rows with duplicate, constant, zero, huge, tiny and denormal
   columns, scales from 1e-150 to 1e150, ties, one positive, one negative, contradictions, ten
   million columns. Both bounds are recomputed from all labellings and from formulas written out
-  again; scaling X by a power of two must give the same bits. No problem may take ten seconds of
+  again; scaling X by a power of two must give the same bits. No problem may take twenty seconds of
   the processor, and of a thousand master problems at most one is left to the conic solver.
 * kernels: the same fits with the kernels of OpenBLAS for other processors, and with two threads:
   the bounds of all agree, the features are the same, and so are the bits of one and two threads.

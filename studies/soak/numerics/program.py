@@ -37,7 +37,7 @@ MASTERS_PER_FALLBACK = 1000
 REPORT_EVERY = 200
 #: Of the processor, for one small problem; rounds are bounded, but their number says little to
 #: somebody who waits.
-MOST_SECONDS = 10
+MOST_SECONDS = 20
 
 
 def run_numerics(run: Run, folder: Path) -> Tally:
