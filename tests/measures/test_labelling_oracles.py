@@ -19,6 +19,7 @@ from scoresieve.measures import (
     Matthews,
     PrecisionUnderRecallFloor,
     RecallUnderPrecisionFloor,
+    TopHits,
     get_measure,
 )
 from scoresieve.measures.contingency import SearchedMeasure
@@ -157,14 +158,14 @@ def every_labelling(n_samples):
     return np.array(list(itertools.product([-1.0, 1.0], repeat=n_samples)))
 
 
-def competing_values(y, scores, definition):
-    """Value of every labelling that competes, with its counts."""
+def competing_values(y, scores, definition, least_loss=1e-12):
+    """Value of every labelling that competes; most measures ask for a loss above 0."""
     P, N = int(np.sum(y > 0)), int(np.sum(y < 0))
     labellings = every_labelling(y.size)
     tp = np.sum((labellings > 0) & (y > 0), axis=1)
     fp = np.sum((labellings > 0) & (y < 0), axis=1)
     losses = definition.loss(tp, fp, P, N)
-    competes = definition.admissible(tp, fp, P, N) & (losses > 1e-12)
+    competes = definition.admissible(tp, fp, P, N) & (losses > least_loss)
     margins = np.where(labellings != y, y * scores, 0.0).sum(axis=1)
     return (definition.unit(P, N) * losses - margins)[competes]
 
@@ -189,6 +190,29 @@ def test_equals_enumeration(measure, definition, problem):
     assert cut.value(scores) == pytest.approx(values.max(), abs=1e-9)
     assert measure.risk(y, scores) == pytest.approx(max(0.0, values.max()), abs=1e-9)
     check_that_it_describes_a_competing_labelling(cut, measure, definition, y)
+
+
+def misses_of_highest(k):
+    """Misses that k places can have, at most, beside those that nobody can avoid."""
+
+    def misses(tp, fp, P, N):
+        return np.where(tp + fp <= k, k - tp, fp) - max(k - P, 0)
+
+    return Definition(misses, unit=lambda P, N: 1)
+
+
+@FEWER
+@given(problem=problems(max_samples=7))
+def test_hits_equal_enumeration_for_every_k(problem):
+    """Below, at and above the number of positives; every labelling competes, the true one too."""
+    y, scores = problem
+    for k in range(1, y.size + 1):
+        measure = TopHits(k)
+        values = competing_values(y, scores, misses_of_highest(k), least_loss=-np.inf)
+        cut = measure.most_violated(y, scores)
+        assert cut.value(scores) == pytest.approx(values.max(), abs=1e-9)
+        assert measure.risk(y, scores) == pytest.approx(values.max(), abs=1e-9)
+        assert measure.cut_loss(y, cut.delta) == cut.loss
 
 
 def check_that_it_describes_a_competing_labelling(cut, measure, definition, y):

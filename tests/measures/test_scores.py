@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from sklearn import metrics
 
 from scoresieve.measures import PRBEP, PrecisionAtK, RecallAtK, get_measure
+from scoresieve.measures.decomposable import PricedErrors
 
 DETERMINISTIC = settings(derandomize=True, deadline=None, database=None, max_examples=25)
 
@@ -76,6 +77,18 @@ def test_the_correlation_is_scikit_learns_and_its_loss_lies_between_0_and_1(prob
     measure = get_measure("mcc")
     assert measure.score(y, scores) == pytest.approx(expected, abs=1e-12)
     assert measure.loss(y, y_pred) == pytest.approx((1 - expected) / 2, abs=1e-12)
+
+
+@pytest.mark.parametrize("rate", [0.25, 1.0, 3.0])
+@DETERMINISTIC
+@given(problem=problems())
+def test_priced_errors_are_those_of_scikit_learns_table(rate, problem):
+    """Scores of 0 are labelled -1, and many alarms bring the score below 0."""
+    y, scores = problem
+    y_pred = np.where(scores > 0, 1.0, -1.0)
+    (_, alarms), (misses, hits) = metrics.confusion_matrix(y, y_pred)
+    expected = 1 - (misses + rate * alarms) / (misses + hits)
+    assert PricedErrors(rate).score(y, scores) == pytest.approx(expected, abs=1e-12)
 
 
 @pytest.mark.parametrize("name", OF_SCORES)

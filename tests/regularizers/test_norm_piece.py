@@ -57,6 +57,33 @@ def test_the_kink_is_as_high_as_the_threshold(norm, w):
         assert slope == pytest.approx(piece.threshold, abs=1e-6)
 
 
+@pytest.mark.parametrize(
+    ("n_units", "sets"),
+    [
+        (5, {}),
+        (3, {"always_features": [0], "excluded_features": [4]}),
+        (2, {"feature_groups": [0, 0, 1, 1, 1]}),
+    ],
+    ids=["single", "roles", "groups"],
+)
+def test_units_without_weight_are_free_where_the_budget_covers_all(n_units, sets):
+    """The norm is the plain one there, also at as many units as the budget: without a kink."""
+    w = np.array([3.0, -0.7, 0.0, 0.0, 0.0])
+    for budget in (n_units, n_units + 1):
+        norm = BudgetNorm(budget, 5, **sets)
+        piece, may_change = NormPiece(norm, w), np.ones(5)
+        may_change[norm.excluded] = 0.0
+        assert norm.n_units == n_units
+        assert_array_equal(piece.free, may_change > 0.0)
+        assert_array_equal(piece.gradient, w)
+        assert_array_equal(piece.diagonal, may_change)
+        assert_array_equal(piece.hessian_times(np.ones(5)), may_change)
+        assert piece.threshold == 0.0
+    # With one unit less in the budget those without weight wait outside.
+    fewer = NormPiece(BudgetNorm(n_units - 1, 5, **sets), w)
+    assert not np.any(fewer.free[3:])
+
+
 def test_only_units_that_cross_a_kink_are_set_to_zero():
     norm = BudgetNorm(1, 5, always_features=[4], feature_groups=[0, 0, 1, 2, 3])
     w = np.array([1.0, 1.0, 1.0, 1.0, 1.0])

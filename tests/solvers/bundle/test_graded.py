@@ -84,6 +84,24 @@ def test_entries_that_cancel_exactly_prove_the_optimum():
     assert found.dual == pytest.approx(16.0, rel=1e-12)
 
 
+@pytest.mark.parametrize("shares", [(1, 1), (2, 1), (3, 1), (3, 2), (4, 3)])
+def test_small_whole_shares_cancel_exactly(shares):
+    """Cuts of b and -a times 1e60 balance at alpha = (a, b) C / (a + b), and nowhere near it."""
+    a, b = shares
+    cuts = 0.7e60 * np.array([[b], [-a]])
+    problem = MasterProblem(cuts, np.array([1.0, 3.0]), 8.0, BudgetNorm(1, 1))
+    system = GradedKKT(problem, 8.0)
+    point = system.start(np.array([1.001 * a, b]) / (1.001 * a + b))
+    system.observe(point)
+    before = system.solution(0)
+    system.balance()
+    after = system.solution(0)
+    expected = 8.0 * (a + 3.0 * b) / (a + b)
+    assert before.dual < 1e-100
+    assert after.dual == pytest.approx(expected, rel=1e-12)
+    assert after.alpha == pytest.approx(8.0 * np.array(shares) / (a + b), rel=1e-12)
+
+
 def test_what_double_precision_cannot_settle_is_left_open():
     """Weights at which a and b of 1e60 cancel are no double numbers: none proves much."""
     a, b = np.sqrt(0.5), 1.0 / np.pi

@@ -15,6 +15,8 @@ from numpy.linalg import LinAlgError
 
 from scoresieve.regularizers import BudgetNorm
 from scoresieve.solvers.bundle import master as master_module
+from scoresieve.solvers.bundle.graded import GradedKKT
+from scoresieve.solvers.bundle.kkt import MasterKKT
 from scoresieve.solvers.bundle.master import solve_master
 from scoresieve.solvers.bundle.scaled import MasterProblem, ScaledMaster
 from scoresieve.solvers.conic import solve_master_conic
@@ -343,3 +345,74 @@ def test_a_gram_matrix_that_is_at_hand_is_used():
     given = part @ part.T
     assert replace(problem, gram=given).fixed_gram() is given
     assert_agree(replace(problem, gram=given))
+
+
+@pytest.mark.parametrize(
+    ("budget", "free", "fixed"),
+    [(2, [1, 3, 5], [0]), (3, [], [0, 1, 3, 5]), (9, [], [0, 1, 3, 5])],
+)
+def test_excluded_columns_are_neither_free_nor_fixed(budget, free, fixed):
+    problem = random_master(
+        3, n_columns=6, budget=budget, always_features=[0], excluded_features=[2, 4]
+    )
+    assert problem.free_columns.tolist() == free
+    assert problem.fixed_columns.tolist() == fixed
+    part = problem.cuts[:, fixed]
+    assert problem.fixed_gram() == pytest.approx(part @ part.T)
+
+
+@pytest.mark.parametrize("n_cuts", [3, 12])
+def test_excluded_columns_of_a_quadratic_programme_need_no_other_method(monkeypatch, n_cuts):
+    """With fewer cuts than columns their Gram matrix serves, with more the columns themselves."""
+    monkeypatch.setattr(master_module, "GRADED_SIZE", 0)
+    assert_agree(random_master(3, n_cuts=n_cuts, n_columns=6, budget=6, excluded_features=[2, 4]))
+
+
+@pytest.mark.parametrize("broken", [GradedKKT, MasterKKT])
+def test_either_of_both_methods_is_enough(monkeypatch, broken):
+    problem = random_master(2)
+    expected = solve_structured(problem, tol=1e-8)
+
+    def fails_for_one(system, start, **options):
+        if isinstance(system, broken):
+            raise LinAlgError("not positive definite")
+        return working(system, start, **options)
+
+    working = master_module.predictor_corrector
+    monkeypatch.setattr(master_module, "predictor_corrector", fails_for_one)
+    solution = master_module._by_both_methods(problem, tol=1e-8)
+    assert solution is not None
+    assert_sound(problem, solution)
+    assert solution.relative_gap <= 1e-8
+    assert solution.primal == pytest.approx(expected.primal, rel=2e-8)
+
+
+@pytest.mark.parametrize(("primal", "dual"), [(0.5, 1.0), (1.0, 1.5), (0.9, 1.1)])
+def test_values_that_the_points_are_not_worth_are_computed_anew(primal, dual):
+    """A primal value that is too low, or a dual one that is too high, proves nothing."""
+    problem = random_master(2)
+    right = solve_structured(problem, tol=1e-8)
+    wrong = replace(right, primal=primal * right.primal, dual=dual * right.dual)
+    found = master_module._confirmed(problem, wrong, 1e-6)
+    assert found.primal == problem.primal(right.w)
+    assert found.dual == problem.dual(right.alpha)
+
+
+def test_values_within_the_tolerance_stay():
+    problem = random_master(2)
+    right = solve_structured(problem, tol=1e-8)
+    near = replace(right, primal=right.primal * (1 - 1e-7), dual=right.dual * (1 + 1e-7))
+    assert master_module._confirmed(problem, near, 1e-6) is near
+
+
+@pytest.mark.parametrize("exponent", [-60, 60])
+def test_other_units_of_the_columns_move_only_exponents(monkeypatch, exponent):
+    """Cuts times 2^e and C times 4^-e: the same bits, from a start of the same size."""
+    monkeypatch.setattr(master_module, "GRADED_SIZE", 0)
+    problem = random_master(5, C=0.5)
+    size = 2.0**exponent
+    other = replace(problem, cuts=problem.cuts * size, C=problem.C / size**2)
+    first, second = solve_structured(problem), solve_structured(other)
+    np.testing.assert_array_equal(first.w, second.w * size)
+    np.testing.assert_array_equal(first.alpha, second.alpha * size**2)
+    assert second.relative_gap <= 1e-6

@@ -236,9 +236,29 @@ def test_a_short_step_is_tried_once_more_with_care():
     assert system.n_observed == 2
 
 
+@pytest.mark.parametrize("is_careful", [True, False])
+def test_of_a_short_step_and_a_careful_one_the_longer_is_taken(is_careful):
+    """Steps to a bound at 5 % and at 2 % of the way, by the weight of their second order."""
+
+    class Told(Projection):
+        def corrected(self, target, affine, weight):
+            is_longer = (weight < 1.0) == is_careful
+            return Iterate(self.point.values / (-0.05 if is_longer else -0.02), self.point.free)
+
+    b = np.random.default_rng(6).normal(size=10)
+    system, point = Told(b), start(b)
+    system.observe(point)
+    direction, step = module._corrector(system, point, system.linearise(), 0.0)
+    assert step == pytest.approx(module.STEP_FRACTION * 0.05)
+    assert_allclose(direction.values, -20.0 * point.values)
+
+
 def test_products_are_kept_from_vanishing_near_the_end(monkeypatch):
-    """Within a hundred times the tolerance the target is at least what the tolerance needs."""
-    b, targets = np.random.default_rng(7).normal(size=30), []
+    """Within a hundred times the tolerance the target is at least what the tolerance needs.
+
+    Before that nothing holds it up.
+    """
+    b, targets, least_products = np.random.default_rng(7).normal(size=30), [], []
 
     class Noted(Projection):
         def corrected(self, target, affine, weight):
@@ -246,11 +266,20 @@ def test_products_are_kept_from_vanishing_near_the_end(monkeypatch):
             targets.append((gap, target, self.primal))
             return super().corrected(target, affine, weight)
 
+    def corrector(system, point, affine, least_product):
+        least_products.append(((system.primal - system.dual) / system.primal, least_product))
+        return working(system, point, affine, least_product)
+
+    working = module._corrector
+    monkeypatch.setattr(module, "_corrector", corrector)
     run(Noted(b), tol=1e-4)
     near = [(target, primal) for gap, target, primal in targets if gap <= module.NEAR_END * 1e-4]
     assert near
     for target, primal in near:
         assert target >= module.LEAST_SHARE * 1e-4 * primal / 30 * (1 - 1e-12)
+    far = [least for gap, least in least_products if gap > module.NEAR_END * 1e-4]
+    assert far
+    assert not any(far)
 
 
 @pytest.mark.parametrize("share", [0.5, 0.9, 1.0, 3.0])
