@@ -23,7 +23,6 @@ from scoresieve.design import (
     split_columns,
     write_blocks,
 )
-from scoresieve.design.blocks import products
 
 N_SAMPLES, N_COLUMNS = 37, 23
 DTYPES = ["float64", "float32", "int64", "int8", "uint16", "bool", ">f8"]
@@ -229,7 +228,7 @@ def fingerprint(X):
 @pytest.fixture
 def seven_numbers(monkeypatch):
     """Blocks so small reach every seam: between rows, inside rows, at the ends."""
-    for module in (_base, dense, sparse, lines, split_columns, products):
+    for module in (_base, dense, sparse, lines, split_columns):
         monkeypatch.setattr(module, "BLOCK_NUMBERS", 7)
 
 
@@ -295,11 +294,21 @@ def check_against_twin(design, twin):
         assert_allclose(longer.correlate(V), np.hstack([twin[:, idx], twin[:, :2]]).T @ V, **close)
         assert block.n_columns == idx.size
         assert_allclose(block.gram(d), twin[:, idx].T @ (d[:, None] * twin[:, idx]), **close)
+        check_entries(block.entries(), twin[:, idx])
         places = rng.permutation(idx.size)[: (idx.size + 1) // 2]
         part = block.take(places)
         assert part.n_columns == places.size
         assert_allclose(part.correlate(V), twin[:, idx[places]].T @ V, **close)
     assert_allclose(design.filled(3.0).correlate(V), 3.0 * V.sum(axis=0)[None], **close)
+
+
+def check_entries(entries, twin):
+    assert not np.any(entries.values == 0.0)
+    columns = np.repeat(np.arange(twin.shape[1]), np.diff(entries.starts))
+    assert np.unique(columns * twin.shape[0] + entries.rows).size == entries.rows.size
+    rebuilt = np.zeros(twin.shape)
+    rebuilt[entries.rows, columns] = entries.values
+    assert_allclose(rebuilt, twin, rtol=1e-12)
 
 
 @pytest.mark.parametrize("name", [n for n in inputs() if not n.startswith(("split", "spare"))])
@@ -328,6 +337,8 @@ def test_norms_of_columns(name, blocks, tmp_path, request):
     assert found.dtype == np.float64
     assert_allclose(found, [*np.linalg.norm(X, axis=0), 10.0 * np.sqrt(N_SAMPLES)], rtol=1e-12)
     assert_array_equal(as_design(given).column_norms(), found[:-1])
+    counts = as_design(given, constant=-10.0).column_counts()
+    assert_array_equal(counts, [*np.count_nonzero(X, axis=0), N_SAMPLES])
 
 
 @pytest.mark.parametrize("form", [np.array, sp.csr_array, sp.csc_matrix])

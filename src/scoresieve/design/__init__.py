@@ -1,6 +1,6 @@
 """Designs: X as an object with two products and column blocks. They never see y."""
 
-from scoresieve.design._base import Columns, Design
+from scoresieve.design._base import Columns, Design, Entries
 from scoresieve.design.blocks.dask_input import as_row_blocks, dask_blocks
 from scoresieve.design.blocks.folder import open_blocks, write_blocks
 from scoresieve.design.blocks.from_npz import blocks_from_npz
@@ -21,6 +21,7 @@ __all__ = [
     "DenseColumns",
     "DenseDesign",
     "Design",
+    "Entries",
     "RowBlocks",
     "SparseColumns",
     "SparseDesign",

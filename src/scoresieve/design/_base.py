@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
 
 from scoresieve._arrays import FloatArray, IntArray
 
@@ -14,6 +17,42 @@ BLOCK_NUMBERS = 2**20
 #: ``X^T v`` visits only the rows with ``v_i != 0`` if they hold less than this share of X. Copying
 #: rows costs about as much as two passes over them, for CSR and for dense rows alike.
 ACTIVE_SHARE = 1 / 3
+
+
+class Entries(NamedTuple):
+    """Numbers of some columns that are not 0, one column after the other.
+
+    Attributes
+    ----------
+    starts : ndarray of int of shape (n_columns + 1,)
+        Where the entries of each column begin, and where the last ends.
+    rows : ndarray of int
+    values : ndarray
+    """
+
+    starts: IntArray
+    rows: IntArray
+    values: FloatArray
+
+    @classmethod
+    def none(cls) -> Entries:
+        """Those of no column."""
+        nothing = np.zeros(0, dtype=np.int64)
+        return cls(np.zeros(1, dtype=np.int64), nothing, np.zeros(0))
+
+    @classmethod
+    def of_column(cls, column: FloatArray) -> Entries:
+        """Those of one column that is given with its zeros."""
+        rows = np.flatnonzero(column)
+        return cls(np.array([0, rows.size]), rows, column[rows])
+
+    def append(self, other: Entries) -> Entries:
+        """With the columns of ``other`` after these."""
+        return Entries(
+            np.concatenate([self.starts, self.starts[-1] + other.starts[1:]]),
+            np.concatenate([self.rows, other.rows]),
+            np.concatenate([self.values, other.values]),
+        )
 
 
 class Columns(ABC):
@@ -45,6 +84,10 @@ class Columns(ABC):
     @abstractmethod
     def gram(self, d: FloatArray) -> FloatArray:
         """``X_S^T diag(d) X_S``, of shape (n_columns, n_columns), for d >= 0; a new array."""
+
+    @abstractmethod
+    def entries(self) -> Entries:
+        """The numbers that are not 0, each row of a column once."""
 
     def varied_rows(self) -> IntArray | None:
         """Rows outside of which all rows of the block are equal; None if these are too many."""
@@ -134,6 +177,10 @@ class Design(ABC):
     @abstractmethod
     def column_norms(self) -> FloatArray:
         """``sqrt(sum_i x_ij^2)`` of every column; nothing overflows."""
+
+    @abstractmethod
+    def column_counts(self) -> FloatArray:
+        """How many numbers of every column are not 0."""
 
     @abstractmethod
     def max_abs(self) -> float:

@@ -140,6 +140,10 @@ class ConstantDesign(Design):
         """``sqrt(sum_i x_ij^2)``, the constant column's last."""
         return np.append(self._design.column_norms(), abs(self._constant) * np.sqrt(self.n_samples))
 
+    def column_counts(self) -> FloatArray:
+        """How many numbers of every column are not 0, the constant column's last."""
+        return np.append(self._design.column_counts(), float(self.n_samples))
+
     def max_abs(self) -> float:
         """``max_ij |x_ij|``, the constant column included."""
         return float(np.maximum(self._design.max_abs(), abs(self._constant)))

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from scoresieve._arrays import Array, FloatArray, IntArray
-from scoresieve.design._base import ACTIVE_SHARE, BLOCK_NUMBERS, Columns, Design
+from scoresieve.design._base import ACTIVE_SHARE, BLOCK_NUMBERS, Columns, Design, Entries
 
 
 class DenseColumns(Columns):
@@ -41,6 +41,12 @@ class DenseColumns(Columns):
     def gram(self, d: FloatArray) -> FloatArray:
         """``X_S^T diag(d) X_S``, over the rows with ``d_i != 0``."""
         return weighted_gram(self._transposed, d)
+
+    def entries(self) -> Entries:
+        """The numbers that are not 0."""
+        columns, rows = np.nonzero(self._transposed)
+        starts = np.searchsorted(columns, np.arange(self.n_columns + 1))
+        return Entries(starts, rows, self._transposed[columns, rows])
 
     def only_rows(self, rows: IntArray) -> DenseColumns:
         """The rows alone."""
@@ -134,6 +140,17 @@ class DenseDesign(Design):
             for part in _slices(self.n_columns, self.n_samples):
                 total[part] = np.sum(np.square(_float64(self._X[:, part]) / largest), axis=0)
         return largest * np.sqrt(total)
+
+    def column_counts(self) -> FloatArray:
+        """How many numbers of every column are not 0."""
+        total = np.zeros(self.n_columns)
+        if self._by_rows:
+            for part in _slices(self.n_samples, self.n_columns):
+                total += np.count_nonzero(self._X[part], axis=0)
+        else:
+            for part in _slices(self.n_columns, self.n_samples):
+                total[part] = np.count_nonzero(self._X[:, part], axis=0)
+        return total
 
     def max_abs(self) -> float:
         """``max_ij |x_ij|``; NaN if X holds NaN."""

@@ -223,6 +223,15 @@ def column_norms(
     return scale * np.sqrt(total.result())
 
 
+def entry_counts(data: Array, indices: Array, n_columns: int) -> FloatArray:
+    """How many entries of each column are not 0, a run of them at a time."""
+    counts = np.zeros(n_columns)
+    for start in range(0, data.size, BLOCK_NUMBERS):
+        here = slice(start, start + BLOCK_NUMBERS)
+        counts += np.bincount(indices[here][data[here] != 0], minlength=n_columns)
+    return counts
+
+
 def power_below(number: float) -> float:
     """The largest power of two that is not above a number; 1 for 0."""
     return float(np.ldexp(1.0, int(np.frexp(number)[1]) - 1)) if number else 1.0

@@ -11,13 +11,14 @@ import numpy as np
 import scipy.sparse as sp
 
 from scoresieve._arrays import FloatArray, IntArray
-from scoresieve.design._base import ACTIVE_SHARE, BLOCK_NUMBERS, Columns, Design
+from scoresieve.design._base import ACTIVE_SHARE, BLOCK_NUMBERS, Columns, Design, Entries
 from scoresieve.design.dense import DenseColumns, largest_magnitude, squared_sum, weighted_gram
 from scoresieve.design.groups import RowGroups, rows_of_group
 from scoresieve.design.lines import (
     Lines,
     RunningSum,
     column_norms,
+    entry_counts,
     lines_between,
     matrix_around,
     power_below,
@@ -91,6 +92,18 @@ class SparseColumns(Columns):
         entries, indices = block.data[kept] * weights[kept], block.indices[kept]
         weighted = matrix_around(entries, indices, starts, "csc", block.shape)
         return np.asarray((weighted.T @ by_rows).toarray())
+
+    def entries(self) -> Entries:
+        """The numbers that are not 0; repeated ones are added up."""
+        block = self._block
+        if not block.has_canonical_format:
+            block = block.copy()
+            block.sum_duplicates()
+        if not np.all(block.data):
+            block = block.copy()
+            block.eliminate_zeros()
+        starts, rows = block.indptr.astype(np.int64), block.indices.astype(np.int64)
+        return Entries(starts, rows, block.data)
 
     def varied_rows(self) -> IntArray | None:
         """Rows with an entry in a column that is not constant; None if these are too many."""
@@ -255,6 +268,14 @@ class SparseDesign(Design):
         scale = power_below(largest)
         split = self._split or SplitColumns(self._lines, RowGroups.one(self.n_samples))
         return split.combined(lambda lines: _norms_along(lines, scale), np.hypot)
+
+    def column_counts(self) -> FloatArray:
+        """How many stored entries of every column are not 0."""
+        lines = self._lines
+        if not self._by_rows:
+            reached = np.append(0, np.cumsum(lines.data != 0))
+            return np.diff(reached[lines.indptr]).astype(np.float64)
+        return entry_counts(lines.data, lines.indices, self.n_columns)
 
     def max_abs(self) -> float:
         """``max_ij |x_ij|``, over the stored entries; NaN if X holds NaN."""

@@ -83,6 +83,10 @@ class BlockDesign(Design):
         """``sqrt(sum_i x_ij^2)``."""
         return self._X.statistics.norms
 
+    def column_counts(self) -> FloatArray:
+        """How many numbers of every column are not 0."""
+        return self._X.statistics.counts
+
     def max_abs(self) -> float:
         """``max_ij |x_ij|``."""
         return self._X.statistics.max_abs

@@ -15,12 +15,11 @@ import numpy as np
 import scipy.sparse as sp
 
 from scoresieve._arrays import FloatArray, IntArray
-from scoresieve.design._base import BLOCK_NUMBERS
 from scoresieve.design.blocks.grouping import stacked
 from scoresieve.design.blocks.views import Chosen
 from scoresieve.design.dense import DenseDesign, largest_magnitude, squared_sum
 from scoresieve.design.groups import RowGroups
-from scoresieve.design.lines import RunningSum, column_norms, lines_between
+from scoresieve.design.lines import RunningSum, column_norms, entry_counts, lines_between
 from scoresieve.design.sparse import SparseDesign, add_lines
 
 
@@ -161,18 +160,14 @@ def statistics(pieces: list[Any], rows: Chosen | None) -> Statistics:
     entries = [lines_between(piece, 0, piece.shape[0])[:2] for piece in pieces]
     max_abs = float(np.max([largest_magnitude(data) for data, _ in entries]))
     n_columns = pieces[0].shape[1]
-    counts = np.zeros(n_columns)
-    for data, indices in entries:
-        for start in range(0, data.size, BLOCK_NUMBERS):
-            here = slice(start, start + BLOCK_NUMBERS)
-            counts += np.bincount(indices[here][data[here] != 0], minlength=n_columns)
+    counts = np.sum([entry_counts(*each, n_columns) for each in entries], axis=0)
     norms = column_norms(entries, n_columns, max_abs)
     return Statistics(squared_sum(*(data for data, _ in entries)), max_abs, norms, counts)
 
 
 def _dense_statistics(rows: Any) -> Statistics:
     design = DenseDesign(rows)
-    counts = np.count_nonzero(rows, axis=0).astype(np.float64)
+    counts = design.column_counts()
     max_abs = design.max_abs()
     norms = design.column_norms() if np.isfinite(max_abs) else np.full(counts.size, np.nan)
     return Statistics(design.sum_of_squares(), max_abs, norms, counts)

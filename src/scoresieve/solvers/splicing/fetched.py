@@ -139,6 +139,10 @@ class DesignBesideFetched(Design):
         """``sqrt(sum_i x_ij^2)``."""
         return self._fetched.column_norms
 
+    def column_counts(self) -> FloatArray:
+        """How many numbers of every column are not 0."""
+        return self._design.column_counts()
+
     def max_abs(self) -> float:
         """``max_ij |x_ij|``."""
         return self._design.max_abs()
