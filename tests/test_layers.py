@@ -45,7 +45,7 @@ ROOMS: dict[str, tuple[set[str], ...]] = {
         {"working"},
         {"bundle", "conic", "smooth", "smallest_C"},
         {"splicing", "two_layer"},
-        {"prices"},
+        {"prices", "direct"},
         {"solve"},
         {"path", "hard_budget"},
     ),
