@@ -59,11 +59,13 @@ def test_of_settings_that_are_equally_good_the_first_is_chosen():
 def test_the_best_row_of_the_table_is_chosen(binary):
     _, _, model = binary
     table = model.cv_results_
-    assert model.best_score_ == table["mean_test_score"].max()
     row = table["params"].index(model.best_params_)
-    assert table["rank_test_score"][row] == 1
-    # Correlation, one loss with one C, and the measure; four final models.
-    assert len(table["params"]) == (1 + 1 + 1) * 4
+    assert model.best_score_ == table["mean_test_score"][row]
+    top = int(np.argmax(table["mean_test_score"]))
+    allowed = 0.25 * table["std_test_score"][top]
+    assert model.best_score_ >= table["mean_test_score"][top] - allowed
+    # Correlation, the measure's bound, the measure itself, one loss with one C; five final models.
+    assert len(table["params"]) == (1 + 1 + 1 + 1) * 5
 
 
 def test_the_score_of_the_table_is_that_of_rows_no_model_has_seen():
@@ -316,7 +318,7 @@ def test_progress_goes_to_stderr(capsys):
         *(f"[ScoreSieve] class True, split {number}" for number in range(3)),
         "[ScoreSieve] choice",
     ]
-    assert "4 settings" in lines[0]
+    assert "5 settings" in lines[0]
     assert "class True: 2 columns by squared_hinge, C=1, f1 0." in lines[-1]
 
 
@@ -409,8 +411,8 @@ def test_the_standard_error_is_that_of_leaving_parts_out():
     assert judge.jackknife_error(scores) == pytest.approx(expected)
 
 
-def test_logistic_final_models_are_those_of_scikit_learn():
-    from sklearn.linear_model import LogisticRegression
+def test_final_models_are_those_of_scikit_learn():
+    from sklearn.svm import LinearSVC
 
     X, y = noisy(15, noise=2.0)
     labels = np.where(y, 1.0, -1.0)
@@ -419,9 +421,10 @@ def test_logistic_final_models_are_those_of_scikit_learn():
     own, *found = fit_finals(finals, X[:, [3, 7]], labels, None, chosen)
     assert own == (chosen.w, chosen.intercept)
     for (w, intercept), C in zip(found, (1.0, 30.0), strict=True):
-        theirs = LogisticRegression(C=C, tol=1e-8).fit(X[:, [3, 7]], y)
-        assert w == pytest.approx(theirs.coef_[0], rel=1e-3)
         # The constant column of 10 leaves a hundredth of the penalty on the intercept.
+        theirs = LinearSVC(C=C, tol=1e-8, dual=False, intercept_scaling=10.0)
+        theirs.fit(X[:, [3, 7]], y)
+        assert w == pytest.approx(theirs.coef_[0], rel=1e-3)
         assert intercept == pytest.approx(theirs.intercept_[0], rel=1e-3, abs=1e-3)
 
 

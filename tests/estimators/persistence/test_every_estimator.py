@@ -305,7 +305,7 @@ def test_a_file_may_name_classes_that_nobody_imported(trained, path):
         (ON_ROWS[1], "fitted._tables.0.params.0", {"budget": 1}, "each with C, selection, final_"),
         (ON_ROWS[1], "fitted._tables.0.params.0", 3, "each with C, selection, final_model"),
         (ON_ROWS[1], "fitted._tables.0.params.0.C", [1.0], "neither a number nor text"),
-        (ON_ROWS[1], "fitted._tables.0.params", [{"C": 1.0}], "about 1 points; there must be 8"),
+        (ON_ROWS[1], "fitted._tables.0.params", [{"C": 1.0}], "about 1 points; there must be 10"),
         (ON_ROWS[1], "fitted._tables.0.extra", 1, "extra must be ndarray"),
         (ON_ROWS[1], "fitted._tables.0.params.0.n_features_to_select", "2", "one number of col"),
         (ON_ROWS[1], "fitted._tables.0.params.0.n_features_to_select", ..., "one number of col"),

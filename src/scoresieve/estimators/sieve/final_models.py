@@ -1,10 +1,11 @@
 """Models of the chosen columns: which columns, and how much to shrink them, are two questions.
 
-    own        the model that chose them
-    logistic   C sum_i c_i log(1 + exp(-y_i s_i)) + 1/2 ||w||^2
+    own             the model that chose them
+    squared hinge   C sum_i c_i (1 - y_i s_i)_+^2 + 1/2 ||w||^2
 
 Each costs a few Newton steps on k columns. Weights for the classes would bring nothing: they move
-the intercept above all, and the threshold is set by the measure.
+the intercept above all, and the threshold is set by the measure. Logistic regressions of as many C
+in their place are half a point of F1 behind, see docs/quality.md.
 """
 
 from __future__ import annotations
@@ -23,20 +24,22 @@ from scoresieve.risks import LossRisk
 from scoresieve.solvers.splicing.merged import merge_equal_rows
 from scoresieve.solvers.splicing.newton import newton_fit
 
+#: The loss of the models on the chosen columns.
+LOSS = "squared_hinge"
 #: Relative accuracy of the fits.
 TOL = 1e-6
 
 
 @dataclass(frozen=True)
 class FinalModel:
-    """A logistic regression on the chosen columns, or with C = None the model that chose them."""
+    """A squared hinge on the chosen columns, or with C = None the model that chose them."""
 
     C: float | None = None
 
     @property
     def name(self) -> str:
         """For tables."""
-        return "own" if self.C is None else f"logistic, C={self.C:g}"
+        return "own" if self.C is None else f"{LOSS}, C={self.C:g}"
 
 
 def fit_finals(
@@ -60,7 +63,7 @@ def fit_finals(
         return [own for _ in finals]
     design = as_design(X, constant=FREE_CONSTANT)
     block = design.columns(np.arange(design.n_columns))
-    risk = LossRisk(get_loss("logistic"), y, weights)
+    risk = LossRisk(get_loss(LOSS), y, weights)
     block, risk, _ = merge_equal_rows(block, risk)
     start, found = np.zeros(block.n_columns), []
     for final in finals:

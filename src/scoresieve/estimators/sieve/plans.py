@@ -14,14 +14,14 @@ from scoresieve.estimators.budget_model import default_C, loss_for
 from scoresieve.estimators.sieve.arguments import check_Cs, check_names
 from scoresieve.estimators.sieve.cross_fitting import Plan
 from scoresieve.estimators.sieve.final_models import FinalModel
-from scoresieve.estimators.sieve.selections import CORRELATION, Selection
+from scoresieve.estimators.sieve.selections import CORRELATION, DIRECT, Selection
 from scoresieve.losses import get_loss
 from scoresieve.measures import get_measure
 from scoresieve.solvers.limits import Deadline, Limits
 
-#: C of the losses if none are given, and of the logistic regressions on the chosen columns.
+#: C of the losses if none are given, and of the squared hinges on the chosen columns.
 DEFAULT_CS = (0.3, 1.0, 3.0, 10.0)
-FINAL_CS = (0.1, 10.0, 100.0)
+FINAL_CS = (0.1, 1.0, 10.0, 100.0)
 #: C of the logistic regression on what is chosen one at a time.
 CORRELATION_C = 1.0
 #: The candidate that is the bound of the measure itself.
@@ -90,15 +90,17 @@ def make_plan(
 def make_selections(
     measure: Any, candidates: Any, Cs: list[float], factor: float
 ) -> tuple[Selection, ...]:
-    """What is chosen one at a time, then the measure at its own C, then losses at every C."""
+    """What is chosen one at a time, the measure's bound, the measure itself, losses at every C."""
     names = check_names(candidates, "candidates")
     found = []
     if CORRELATION in names:
         loss = get_loss("logistic")
-        found.append(Selection(loss, factor * CORRELATION_C, one_at_a_time=True))
+        found.append(Selection(loss, factor * CORRELATION_C, CORRELATION))
     if OWN_BOUND in names:
         found.append(Selection(get_measure(measure), factor * default_C(measure)))
-    for name in sorted(set(names) - {CORRELATION, OWN_BOUND}):
+    if DIRECT in names:
+        found.append(Selection(get_measure(measure), None, DIRECT))
+    for name in sorted(set(names) - {CORRELATION, OWN_BOUND, DIRECT}):
         try:
             loss = loss_for(name, "classification")
         except (TypeError, ValueError) as error:

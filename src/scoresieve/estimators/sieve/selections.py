@@ -2,11 +2,12 @@
 
     squared hinge    min { C sum_i c_i (1 - y_i s_i)_+^2 + 1/2 ||w||^2 : k units }   by splicing
     own bound        min { C R(X w) + 1/2 ||w||^2 : k units }   R that of the measure
+    direct           max { M(X w) : k units }   M the measure, one unit after the other
     correlation      the k units that say most about y one at a time
 
 None wins everywhere: the squared hinge ranks better with few positives, the measure's own bound
-knows what is reported, and with few rows and many columns what is chosen one at a time is steadier
-than what a search finds.
+knows what is reported, with many positives and few features the measure itself is best, and with
+few rows and many columns what is chosen one at a time is steadier than what a search finds.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from scoresieve.estimators.sieve.correlated import correlated_refits
 from scoresieve.losses import Loss
 from scoresieve.measures import Measure
 from scoresieve.risks import LossRisk
+from scoresieve.solvers.direct.search import direct_path
 from scoresieve.solvers.hard_budget.search import solve_hard_budget
 from scoresieve.solvers.limits import Limits
 from scoresieve.solvers.problem import Problem, make_problem
@@ -31,8 +33,8 @@ from scoresieve.solvers.splicing.fetched import FetchedColumns
 from scoresieve.solvers.splicing.refits import Refitter
 from scoresieve.solvers.splicing.splice import most_promising, splice
 
-#: The name of the choice one at a time.
-CORRELATION = "correlation"
+#: Names of ways to choose: under a budget what is minimised, one at a time, or the measure itself.
+SEARCH, CORRELATION, DIRECT = "search", "correlation", "direct"
 #: The value of the constant column where the intercept is almost free.
 FREE_CONSTANT = 10.0
 #: Gaps that searches stop at: swaps must lower the objective by a tenth of them.
@@ -59,21 +61,22 @@ class Selection:
     Attributes
     ----------
     kind : Loss or Measure
-        What is minimised under the limit of k units.
-    C : float
-    one_at_a_time : bool
-        Whether units are chosen by correlation, and the loss is only that of the model on them.
+        What is minimised under the limit of k units, or the measure that is raised.
+    C : float or None
+        None where nothing is held back.
+    way : str
+        "search"; "correlation", where the loss is only that of the model on the units; "direct".
     """
 
     kind: Loss | Measure
-    C: float
-    one_at_a_time: bool = False
+    C: float | None
+    way: str = SEARCH
 
     @property
     def name(self) -> str:
         """For tables: what is minimised, and C."""
-        own = f"{self.kind.name}, C={self.C:g}"
-        return f"{CORRELATION} ({own})" if self.one_at_a_time else own
+        own = self.kind.name if self.C is None else f"{self.kind.name}, C={self.C:g}"
+        return own if self.way == SEARCH else f"{self.way} ({own})"
 
     def of_share(self, share: float) -> Selection:
         """The same for a share of the rows: a number of alarms is lowered with them."""
@@ -82,8 +85,13 @@ class Selection:
         return replace(self, kind=self.kind.of_share(share))
 
     def problem(self, X: Any, y: FloatArray, **columns: Any) -> Problem:
-        """What is minimised, for one unit; where it does not select, with a free intercept."""
-        if self.one_at_a_time:
+        """What is minimised, for one unit; where it does not select, with a free intercept.
+
+        For a direct search it is the rows, the columns and their roles that matter.
+        """
+        if self.C is None:
+            return make_problem(X, y, budget=1, loss="logistic", **columns)
+        if self.way == CORRELATION:
             columns = {**columns, "intercept_scaling": FREE_CONSTANT}
         kind: dict[str, Any] = {"measure" if isinstance(self.kind, Measure) else "loss": self.kind}
         return make_problem(X, y, budget=1, C=self.C, **kind, **columns)
@@ -118,10 +126,15 @@ def paths(
     last: dict[str, list[Selected]] = {}
     for selection in selections:
         problem = selection.problem(design, y, **columns)
-        if selection.one_at_a_time:
+        if selection.way == CORRELATION:
             yield correlated_path(problem, ks, limits)
             continue
         fetched = fetched or FetchedColumns(problem.design)
+        if selection.way == DIRECT:
+            assert isinstance(selection.kind, Measure)
+            models = direct_path(problem, selection.kind, ks, limits.deadline, fetched)
+            yield [selected(problem, w, nan) for w, _ in models]
+            continue
         beside = last.get(selection.kind.name, [])
         last[selection.kind.name] = searched_path(problem, ks, limits, beside, fetched)
         yield last[selection.kind.name]
