@@ -9,6 +9,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from scoresieve.design import SparseDesign, as_design
 from scoresieve.measures import get_measure
+from scoresieve.solvers.direct import line_search
 from scoresieve.solvers.direct.line_search import LEAST_GAIN, best_steps
 from scoresieve.solvers.direct.target import Target
 
@@ -60,6 +61,32 @@ def test_the_best_step_is_the_best_of_all_intervals(measure, weighted, integers)
             assert value == pytest.approx(values.max(), abs=1e-12)
             assert target.value(moved.a, moved.b) == pytest.approx(value, abs=1e-12)
     assert n_better > 20
+
+
+def test_long_lines_are_searched_near_where_the_scores_are(monkeypatch):
+    monkeypatch.setattr(line_search, "MOST_CROSSINGS", 4)
+    n_found = 0
+    for seed in range(30):
+        X, scores, y, weights = make_lines(seed, n=40)
+        target = Target.of_rows(get_measure("f1"), y, weights)
+        alarms = target.alarms(scores)
+        now = target.value(alarms.a, alarms.b)
+        found = best_steps(as_design(X).columns(np.arange(6)).entries(), alarms, target)
+        for column, value, step in zip(X.T, *found, strict=True):
+            here = column != 0
+            assert here.sum() > 8
+            places = np.sort(-scores[here] / column[here])
+            near = [*places[places <= 0][-4:], *places[places > 0][:4]]
+            points, values = values_on_line(target, column, scores)
+            best = values[(points > near[0]) & (points < near[-1])].max()
+            if best <= now + LEAST_GAIN:
+                assert step == 0.0
+                continue
+            n_found += 1
+            moved = target.alarms(scores + step * column)
+            assert value == pytest.approx(best, abs=1e-12)
+            assert target.value(moved.a, moved.b) == pytest.approx(value, abs=1e-12)
+    assert n_found > 20
 
 
 def test_of_equal_steps_the_shortest_is_made():

@@ -19,6 +19,8 @@ from scoresieve.design import Entries
 
 #: Two tables differ if their measures do by more than this; below it is rounding.
 LEAST_GAIN = 1e-10
+#: Crossings on either side of where the scores are that a line is searched among, the nearest.
+MOST_CROSSINGS = 2**13
 #: Crossings are at different places if they differ by more than this share of themselves.
 LEAST_WIDTH = 1e-9
 
@@ -56,6 +58,7 @@ def best_steps(
     -----------
     * A step ends in the middle between two crossings, but not much further than the first.
     * Of equally good steps the shortest is taken.
+    * A line with very many crossings is searched among the nearest ones.
 
     Parameters
     ----------
@@ -102,32 +105,66 @@ class Crossings(NamedTuple):
 
 def crossings(entries: Entries, lengths: IntArray, alarms: Alarms) -> Crossings:
     """All intervals of columns with ``lengths`` entries, none without."""
-    rows, values, n_columns = entries.rows, entries.values, lengths.size
-    starts = np.append(0, np.cumsum(lengths))[:-1]
+    units = 1.0 / np.maximum.reduceat(np.abs(entries.values), _starts(lengths))
+    at = -alarms.scores[entries.rows] / entries.values
+    is_long = lengths > 2 * MOST_CROSSINGS
+    if np.any(is_long):
+        places, lengths = _near_ones(at, lengths)
+        entries = Entries(entries.starts, entries.rows[places], entries.values[places])
+        at = at[places]
+    n_columns = lengths.size
     of_entry = np.repeat(np.arange(n_columns), lengths)
-    at = -alarms.scores[rows] / values
     order = np.lexsort((at, of_entry)) if n_columns > 1 else np.argsort(at, kind="stable")
     # One interval more than crossings: the crossing at e ends interval e + column.
-    firsts = starts + np.arange(n_columns)
+    ends = np.arange(at.size) + of_entry
+    firsts = _starts(lengths) + np.arange(n_columns)
     column_of = np.repeat(np.arange(n_columns), lengths + 1)
-    ends = np.arange(rows.size) + of_entry
     lower, upper = np.full(column_of.size, -np.inf), np.full(column_of.size, np.inf)
     lower[ends + 1] = upper[ends] = at[order]
-    is_on, is_on_first = alarms.scores[rows] > 0.0, values < 0.0
-    turned = is_on_first.astype(float) - is_on
-    rises = np.sign(values)[order]
+    # What lies beyond the nearest crossings is not known.
+    low, high = firsts[is_long], (firsts + lengths)[is_long]
+    lower[low], upper[high] = upper[low], lower[high]
+    is_on, is_on_at_first = alarms.scores[entries.rows] > 0.0, entries.values < 0.0
+    turned, rises = is_on_at_first.astype(np.float64) - is_on, np.sign(entries.values)[order]
     tables = []
     for weights, now in ((alarms.positives, alarms.a), (alarms.negatives, alarms.b)):
-        of_rows = weights[rows]
+        of_rows = weights[entries.rows]
         changes = np.zeros(column_of.size)
         changes[ends + 1] = rises * of_rows[order]
-        changes[firsts] = now + np.add.reduceat(turned * of_rows, starts)
+        changes[firsts] = now + np.add.reduceat(turned * of_rows, _starts(lengths))
         # A running sum that starts anew for each column.
         changes[firsts[1:]] -= np.add.reduceat(changes, firsts)[:-1]
         tables.append(np.cumsum(changes))
     a, b = tables
-    units = 1.0 / np.maximum.reduceat(np.abs(values), starts)
     return Crossings(firsts, column_of, lower, upper, a, b, units)
+
+
+def _starts(lengths: IntArray) -> IntArray:
+    """Where columns of these lengths begin."""
+    return np.append(0, np.cumsum(lengths)[:-1])
+
+
+def _near_ones(at: FloatArray, lengths: IntArray) -> tuple[IntArray, IntArray]:
+    """Places of the nearest crossings of each column, and how many these are."""
+    starts = _starts(lengths)
+    kept = [
+        start + _nearest(at[start : start + n]) for start, n in zip(starts, lengths, strict=True)
+    ]
+    return np.concatenate(kept), np.array([places.size for places in kept])
+
+
+def _nearest(at: FloatArray) -> IntArray:
+    """Places of the crossings that are nearest to 0 on either side, all if these are few."""
+    if at.size <= 2 * MOST_CROSSINGS:
+        return np.arange(at.size)
+    sides = []
+    for is_here in (at <= 0.0, at > 0.0):
+        places = np.flatnonzero(is_here)
+        if places.size > MOST_CROSSINGS:
+            parted = np.argpartition(np.abs(at[places]), MOST_CROSSINGS - 1)
+            places = places[parted[:MOST_CROSSINGS]]
+        sides.append(places)
+    return np.sort(np.concatenate(sides))
 
 
 def _best_of_each(
