@@ -66,12 +66,12 @@ class ScoreSieve(
     **Conventions**
 
     * Candidates: the columns that correlate most with y, one at a time; the measure's own bound
-      under the limit of k features (see :class:`MeasureSVC`); the measure itself, raised on the
-      training rows by one column after the other; and the squared hinge under the limit of k
-      features, at each of ``Cs``. Final models: the one that chose the columns (a logistic
-      regression with C = 1 where none did), and squared hinges on them with C of 0.1, 1, 10 and
-      100. Of those within a quarter of a standard error of the best the first is taken, by the
-      order of the final models, then that of the candidates, and of one loss the smallest C.
+      under the limit of k features (see :class:`MeasureSVC`); the squared hinge, likewise, at each
+      of ``Cs``; and the measure itself, raised on the training rows by one column after the other.
+      Final models: the one that chose the columns (a logistic regression with C = 1 where none
+      did), and squared hinges on them with C of 0.1, 1, 10 and 100. Of those within a quarter of a
+      standard error of the best the first is taken, by the order of the final models, then that of
+      the candidates, and of one loss the smallest C.
     * More than two classes, or an indicator matrix, make one choice for each class against the
       rest, of the number of features, too.
     * ``decision_function`` is the log-odds of the calibrated score above those of the threshold,
@@ -86,7 +86,7 @@ class ScoreSieve(
     n_features_to_select : int or list of int, optional
         How many features for each class, or numbers to choose from: the smallest whose score is
         within one standard error of the best. By default 2, 5, 10, 20, 50, 100 and 200.
-    candidates : list of str, default=("correlation", "measure", "direct", "squared_hinge")
+    candidates : list of str, default=("correlation", "measure", "squared_hinge", "direct")
         What to choose columns by: ``"correlation"`` with y, one at a time, ``"measure"``, its own
         bound, ``"direct"``, the measure itself on the training rows, or the name of a loss.
     Cs : list of float, optional
@@ -147,7 +147,7 @@ class ScoreSieve(
     measure: str | Measure = "f1"
     _: KW_ONLY
     n_features_to_select: Any = None
-    candidates: Iterable[str] = ("correlation", "measure", "direct", "squared_hinge")
+    candidates: Iterable[str] = ("correlation", "measure", "squared_hinge", "direct")
     Cs: Iterable[float] | None = None
     cv: Any = None
     always_features: ArrayLike | None = None

@@ -90,7 +90,7 @@ def make_plan(
 def make_selections(
     measure: Any, candidates: Any, Cs: list[float], factor: float
 ) -> tuple[Selection, ...]:
-    """What is chosen one at a time, the measure's bound, the measure itself, losses at every C."""
+    """What is chosen one at a time, the measure's bound, losses at every C, the measure itself."""
     names = check_names(candidates, "candidates")
     found = []
     if CORRELATION in names:
@@ -98,12 +98,12 @@ def make_selections(
         found.append(Selection(loss, factor * CORRELATION_C, CORRELATION))
     if OWN_BOUND in names:
         found.append(Selection(get_measure(measure), factor * default_C(measure)))
-    if DIRECT in names:
-        found.append(Selection(get_measure(measure), None, DIRECT))
     for name in sorted(set(names) - {CORRELATION, OWN_BOUND, DIRECT}):
         try:
             loss = loss_for(name, "classification")
         except (TypeError, ValueError) as error:
             raise ValueError(f"candidates holds {name!r}, but {error}") from error
         found += [Selection(loss, C) for C in Cs]
+    if DIRECT in names:  # nothing holds it back, so that all others go before it
+        found.append(Selection(get_measure(measure), None, DIRECT))
     return tuple(found)
