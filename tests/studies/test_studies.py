@@ -25,6 +25,7 @@ STUDIES = (
     "speed.scale_model",
     "speed.sieve",
     "quality.arena",
+    "quality.candidates",
     "quality.defaults",
     "quality.exhaustive",
     "quality.mil_cv",
