@@ -114,6 +114,14 @@ def test_a_step_does_not_go_to_the_end_of_the_world():
     assert_allclose(best_steps(tiny, target.alarms(scores), target).steps, 1e200 * found.steps)
 
 
+def test_entries_next_to_nothing_do_not_overflow():
+    scores, column = np.array([-8.0, -9.0, 1.0]), np.array([[4e-310], [1e-310], [0.0]])
+    target = Target.of_rows(get_measure("f1"), np.array([1.0, -1.0, 1.0]), np.ones(3))
+    entries = as_design(column).columns(np.array([0])).entries()
+    found = best_steps(entries, target.alarms(scores), target)
+    assert np.all(np.isfinite(found.steps))
+
+
 def test_columns_without_entries_have_no_step():
     X = sp.csc_array(np.array([[0.0, 1.0, 0.0], [0.0, 0.0, 0.0]]))
     target = Target.of_rows(get_measure("f1"), np.array([1.0, -1.0]), np.ones(2))

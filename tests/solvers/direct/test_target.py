@@ -47,3 +47,12 @@ def test_rows_count_as_often_as_their_weight():
     alarms = target.alarms(np.where(np.arange(50) % 2, 1.0, -1.0))
     assert alarms.a == 2 + 4 + 6 + 8 + 10
     assert alarms.b == sum(range(12, 51, 2))
+
+
+def test_alarms_for_more_than_half_of_the_others_are_worth_nothing():
+    target = Target.of_rows(FBeta(2.0), Y, np.ones(50))
+    assert target.most_alarms == 30.0
+    assert target.value(10, 20) > 0.0
+    assert target.value(10, 21) == -np.inf
+    # Who asks for the 30 highest scores wants as many.
+    assert Target.of_rows(get_measure("rec@3p"), Y, np.ones(50)).most_alarms == 40.0

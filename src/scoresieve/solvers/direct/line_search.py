@@ -19,6 +19,8 @@ from scoresieve.design import Entries
 
 #: Two tables differ if their measures do by more than this; below it is rounding.
 LEAST_GAIN = 1e-10
+#: Steps that are longer overflow.
+FURTHEST = 1e300
 #: Crossings on either side of where the scores are that a line is searched among, the nearest.
 MOST_CROSSINGS = 2**13
 #: Crossings are at different places if they differ by more than this share of themselves.
@@ -105,8 +107,10 @@ class Crossings(NamedTuple):
 
 def crossings(entries: Entries, lengths: IntArray, alarms: Alarms) -> Crossings:
     """All intervals of columns with ``lengths`` entries, none without."""
-    units = 1.0 / np.maximum.reduceat(np.abs(entries.values), _starts(lengths))
-    at = -alarms.scores[entries.rows] / entries.values
+    with np.errstate(over="ignore"):  # entries that are smaller than any that matters
+        units = 1.0 / np.maximum.reduceat(np.abs(entries.values), _starts(lengths))
+        at = -alarms.scores[entries.rows] / entries.values
+    units, at = np.minimum(units, FURTHEST), np.clip(at, -FURTHEST, FURTHEST)
     is_long = lengths > 2 * MOST_CROSSINGS
     if np.any(is_long):
         places, lengths = _near_ones(at, lengths)

@@ -51,23 +51,36 @@ class Target:
     measure : ContingencyMeasure
     positives, negatives : ndarray of shape (n_samples,)
         What each row counts: its weight in the array of its class, 0 in the other.
+    most_alarms : float
+        Tables with more are worth nothing. To raise an alarm for every row can be better than any
+        model with one feature, and from there no search comes back.
     """
 
     measure: ContingencyMeasure
     positives: FloatArray
     negatives: FloatArray
+    most_alarms: float
 
     @classmethod
     def of_rows(cls, measure: Measure, y: FloatArray, weights: FloatArray) -> Target:
-        """The target for rows of labels y, each as often as it counts."""
-        positive = y > 0
-        of_table = table_measure(measure, y)
-        return cls(of_table, np.where(positive, weights, 0.0), np.where(positive, 0.0, weights))
+        """The target for rows of labels y, each as often as it counts.
+
+        Alarms are at most halfway from the positives, or from the k highest scores, to all rows.
+        """
+        is_positive = y > 0
+        positives = np.where(is_positive, weights, 0.0)
+        negatives = np.where(is_positive, 0.0, weights)
+        share = (measure.n_alarms(y) or 0.0) / np.count_nonzero(is_positive)
+        expected = max(1.0, share) * positives.sum()
+        most = 0.5 * (expected + weights.sum())
+        return cls(table_measure(measure, y), positives, negatives, most)
 
     def __call__(self, a: FloatArray, b: FloatArray) -> FloatArray:
-        """``M(a, b)``; sums of weights may be beyond the ends by a rounding."""
+        """``M(a, b)``, -inf with too many alarms."""
+        # Sums of weights may be beyond the ends by a rounding.
         a, b = np.clip(a, 0.0, self._P), np.clip(b, 0.0, self._N)
-        return 1.0 - self.measure.table_loss(a, b, self._P, self._N)
+        value = 1.0 - self.measure.table_loss(a, b, self._P, self._N)
+        return np.where(a + b > self.most_alarms, -np.inf, value)
 
     def value(self, a: float, b: float) -> float:
         """``M(a, b)`` of one table."""
