@@ -20,7 +20,7 @@ import numpy as np
 
 from scoresieve._arrays import FloatArray, IntArray
 from scoresieve.design import Entries
-from scoresieve.regularizers.units import largest_positions
+from scoresieve.regularizers.units import largest_positions, summed
 from scoresieve.solvers.direct.line_search import Alarms
 from scoresieve.solvers.direct.target import Target
 from scoresieve.solvers.problem import Problem
@@ -31,8 +31,9 @@ from scoresieve.solvers.splicing.refits import columns_of_units
 POOL, BESIDE = 50, 200
 #: Centred lines, which have an entry for every row.
 N_CENTRED = 16
-#: Numbers that the lines of a side may have together: where columns are long, fewer are searched.
-MOST_ENTRIES, FEWEST = 2**18, 2
+#: Numbers that the lines of a side, and what is fetched for it, may have together: where columns
+#: are long these are fewer, but so many at least.
+MOST_ENTRIES, MOST_BESIDE, FEWEST = 2**18, 2**22, 2
 #: Rows near the threshold: so many times the positives, or the alarms if these are more.
 SHARE_NEAR = 2
 
@@ -69,20 +70,21 @@ class Screening:
 
     def __init__(self, problem: Problem, target: Target, fetched: FetchedColumns) -> None:
         self._problem, self._target, self._fetched = problem, target, fetched
-        design = problem.design
+        design, units = problem.design, problem.norm.units
         counts, norms = design.column_counts(), fetched.column_norms
-        is_known = (counts > 0) & (norms > 0.0)
-        self._scales = np.where(is_known, norms, 1.0) / np.sqrt(np.where(is_known, counts, 1.0))
-        self._lengths = problem.norm.units.sums(counts)
-        self._of_positives = design.correlate(target.positives)
-        self._of_negatives = design.correlate(target.negatives)
+        # Very wide data have few columns with an entry.
+        self._live = np.flatnonzero((norms > 0.0) & (units.unit_of >= 0))
+        self._scales = norms[self._live] / np.sqrt(counts[self._live])
+        self._lengths = units.sums(counts)
+        self._of_positives = design.correlate(target.positives)[self._live]
+        self._of_negatives = design.correlate(target.negatives)[self._live]
         self._has_negative = False
 
     def candidates(self, alarms: Alarms, taken: IntArray) -> Candidates:
         """The lines of the weights of the best units that are not taken."""
         promises = self._promises(alarms)
         orders = [self._strongest(each, taken) for each in promises]
-        chosen = [order[: self._n_short(order)] for order in orders]
+        chosen = [order[: min(POOL, self._n_within(order, MOST_ENTRIES))] for order in orders]
         if self._problem.norm.has_groups:
             lines = [
                 self._line(int(unit), promise)
@@ -93,7 +95,8 @@ class Screening:
         else:
             units = np.unique(np.concatenate(chosen))
             columns = self._columns(units)
-            beside = self._columns(np.unique(np.concatenate(orders)))
+            later = [order[: self._n_within(order, MOST_BESIDE)] for order in orders]
+            beside = self._columns(np.unique(np.concatenate(later)))
             entries = self._fetched.block(columns, beside).entries()
             ones, shifts = [np.ones(1)] * units.size, np.zeros(units.size)
             found = Candidates(units, list(columns[:, np.newaxis]), ones, shifts, entries)
@@ -108,7 +111,7 @@ class Screening:
         near = np.sort(np.argpartition(np.abs(alarms.scores), n_near - 1)[:n_near])
         worth, v = self._worth(alarms)[near], np.zeros(alarms.scores.size)
         v[near] = worth - worth.mean()
-        promise = self._problem.design.correlate(v) / self._scales
+        promise = self._problem.design.correlate(v)[self._live] / self._scales
         n_lines = min(N_CENTRED, max(FEWEST, MOST_ENTRIES // alarms.scores.size))
         best = self._strongest(promise, taken)[:n_lines]
         return joined([self._line(int(unit), promise, near) for unit in best])
@@ -119,10 +122,10 @@ class Screening:
         return target.positives - target.rate(alarms.a, alarms.b) * target.negatives
 
     def _promises(self, alarms: Alarms) -> tuple[FloatArray, FloatArray]:
-        """``o`` and ``n``, where they have the sign that pays, or both if columns have both."""
+        """``o`` and ``n`` of the live columns, of the sign that pays, or both if X has both."""
         rate = self._target.rate(alarms.a, alarms.b)
         v = np.where(alarms.scores > 0.0, self._worth(alarms), 0.0)
-        on = self._problem.design.correlate(v) / self._scales
+        on = self._problem.design.correlate(v)[self._live] / self._scales
         off = (self._of_positives - rate * self._of_negatives) / self._scales - on
         if self._has_negative:
             return off, on
@@ -130,21 +133,29 @@ class Screening:
 
     def _strongest(self, promise: FloatArray, taken: IntArray) -> IntArray:
         """The units that promise most, the best first."""
-        strength = self._problem.norm.units.norms(promise).copy()
-        strength[taken] = 0.0
+        units = self._problem.norm.units
+        numbers = units.unit_of[self._live]
+        if units.has_groups:
+            strength = np.sqrt(summed(numbers, promise * promise, units.n_units))
+            numbers = np.arange(units.n_units)
+        else:  # numbered by their columns, and so in order
+            strength = np.abs(promise)
+        strength[np.searchsorted(numbers, taken)] = 0.0
         best = largest_positions(strength, BESIDE)
-        return best[np.argsort(-strength[best], kind="stable")]
+        return numbers[best[np.argsort(-strength[best], kind="stable")]]
 
-    def _n_short(self, units: IntArray) -> int:
-        """How many of the first units have few entries enough."""
+    def _n_within(self, units: IntArray, most: int) -> int:
+        """How many of the first units have at most so many entries together."""
         reached = np.cumsum(self._lengths[units])
-        within = int(np.searchsorted(reached, MOST_ENTRIES, side="right"))
-        return min(POOL, max(FEWEST, within))
+        return max(FEWEST, int(np.searchsorted(reached, most, side="right")))
 
     def _line(self, unit: int, promise: FloatArray, near: IntArray | None = None) -> Candidates:
         """The line of a unit, each of its columns by its promise; centred by the rows near."""
         columns = self._columns(np.array([unit]))
-        direction = promise[columns] / self._scales[columns]
+        here = np.searchsorted(self._live, columns)
+        here[here == self._live.size] = 0
+        is_live = self._live[here] == columns
+        direction = np.where(is_live, promise[here] / self._scales[here], 0.0)
         along = self._fetched.block(columns).scores(direction)
         shift = 0.0 if near is None else -float(along[near].mean())
         entries = Entries.of_column(along + shift)
