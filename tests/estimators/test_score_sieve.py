@@ -443,6 +443,15 @@ def test_given_Cs_are_taken_as_they_are():
     assert {point["C"] for point in model.fit(1e6 * X, y).cv_results_["params"]} == {0.5}
 
 
+def test_the_measure_itself_as_the_only_candidate():
+    X, y = noisy(3)
+    model = ScoreSieve("f1", n_features_to_select=[1, 2], candidates=["direct"], cv=3).fit(X, y)
+    assert model.get_support(indices=True).tolist() == [3, 7]
+    assert {point["selection"] for point in model.cv_results_["params"]} == {"direct (f1)"}
+    assert {point["C"] for point in model.cv_results_["params"]} == {None}
+    assert "chosen by direct (f1)" in " ".join(str(model.summary()).split())
+
+
 def test_the_summary_names_columns_as_told(binary):
     _, _, model = binary
     names = [f"word{j}" for j in range(model.n_features_in_)]

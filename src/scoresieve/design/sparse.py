@@ -272,10 +272,15 @@ class SparseDesign(Design):
     def column_counts(self) -> FloatArray:
         """How many stored entries of every column are not 0."""
         lines = self._lines
-        if not self._by_rows:
-            reached = np.append(0, np.cumsum(lines.data != 0))
-            return np.diff(reached[lines.indptr]).astype(np.float64)
-        return entry_counts(lines.data, lines.indices, self.n_columns)
+        if self._by_rows:
+            return entry_counts(lines.data, lines.indices, self.n_columns)
+        counts = np.diff(lines.indptr).astype(np.float64)
+        for start in range(0, lines.data.size, BLOCK_NUMBERS):
+            zeros = start + np.flatnonzero(lines.data[start : start + BLOCK_NUMBERS] == 0)
+            if zeros.size:
+                columns = np.searchsorted(lines.indptr, zeros, side="right") - 1
+                counts -= np.bincount(columns, minlength=self.n_columns)
+        return counts
 
     def max_abs(self) -> float:
         """``max_ij |x_ij|``, over the stored entries; NaN if X holds NaN."""

@@ -160,7 +160,9 @@ def statistics(pieces: list[Any], rows: Chosen | None) -> Statistics:
     entries = [lines_between(piece, 0, piece.shape[0])[:2] for piece in pieces]
     max_abs = float(np.max([largest_magnitude(data) for data, _ in entries]))
     n_columns = pieces[0].shape[1]
-    counts = np.sum([entry_counts(*each, n_columns) for each in entries], axis=0)
+    counts = np.zeros(n_columns)
+    for data, indices in entries:
+        counts += entry_counts(data, indices, n_columns)
     norms = column_norms(entries, n_columns, max_abs)
     return Statistics(squared_sum(*(data for data, _ in entries)), max_abs, norms, counts)
 

@@ -144,10 +144,10 @@ def _check_results(record: Record, key: Any) -> dict[str, Any]:
         [type(point[k]) is int for k in point if k.startswith("n_")] == [True] for point in points
     ):
         entry.refuse("params", "must be points with one number of columns each.")
-    of_points = [value for point in points for value in point.values()]
-    columns = [cell for name in found if name != "params" for cell in found[name]]
-    of_points = [value for value in of_points if value is not None]  # what has no C, say
-    if not all(isinstance(cell, str | numbers.Real) for cell in [*of_points, *columns]):
+    # What nothing holds back has no C.
+    cells = [point[k] for point in points for k in point if k != "C" or point[k] is not None]
+    cells += [cell for name in found if name != "params" for cell in found[name]]
+    if not all(isinstance(cell, str | numbers.Real) for cell in cells):
         record.refuse(key, "holds what is neither a number nor text.")
     return found
 

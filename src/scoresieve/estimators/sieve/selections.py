@@ -6,8 +6,8 @@
     correlation      the k units that say most about y one at a time
 
 None wins everywhere: the squared hinge ranks better with few positives, the measure's own bound
-knows what is reported, with many positives and few features the measure itself is best, and with
-few rows and many columns what is chosen one at a time is steadier than what a search finds.
+knows what is reported, the measure itself may be far ahead where positives are many, and with few
+rows and many columns what is chosen one at a time is steadier than what a search finds.
 """
 
 from __future__ import annotations
