@@ -82,6 +82,10 @@ class Columns(ABC):
         """The columns of the block at these places, in this order."""
 
     @abstractmethod
+    def scaled(self, factors: FloatArray) -> Columns:
+        """``X_S diag(f)``, for f of shape (n_columns,)."""
+
+    @abstractmethod
     def gram(self, d: FloatArray) -> FloatArray:
         """``X_S^T diag(d) X_S``, of shape (n_columns, n_columns), for d >= 0; a new array."""
 

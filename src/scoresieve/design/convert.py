@@ -16,6 +16,7 @@ from scoresieve.design.blocks.dask_input import as_row_blocks
 from scoresieve.design.checks import check_matrix
 from scoresieve.design.dense import DenseDesign
 from scoresieve.design.sparse import SparseDesign
+from scoresieve.design.wrapped import WrappedDesign
 
 
 def as_design(X: Any, *, constant: float = 0.0) -> Design:
@@ -56,7 +57,7 @@ def as_design(X: Any, *, constant: float = 0.0) -> Design:
     return ConstantDesign(design, float(constant)) if constant else design
 
 
-class ConstantDesign(Design):
+class ConstantDesign(WrappedDesign):
     """``[X, constant * 1]``: X with a last column that has the same value in every row.
 
     Conventions
@@ -72,8 +73,9 @@ class ConstantDesign(Design):
     """
 
     def __init__(self, design: Design, constant: float) -> None:
-        self._design, self._constant = design, constant
-        self.n_samples, self.n_columns = design.n_samples, design.n_columns + 1
+        super().__init__(design)
+        self._constant = constant
+        self.n_columns = design.n_columns + 1
 
     def correlate(self, v: FloatArray) -> FloatArray:
         """``[X^T v, constant * sum_i v_i]``."""
@@ -114,20 +116,8 @@ class ConstantDesign(Design):
     ) -> float:
         """``sum_i f(<w, x_i> + bias, t_i, ...)``."""
         if self._around_constant(idx)[1] is None:
-            return self._design.total(function, w, idx, bias, *per_row)
-        return super().total(function, w, idx, bias, *per_row)
-
-    def filled(self, value: float) -> Columns:
-        """A block of one column that is ``value`` in every row."""
-        return self._design.filled(value)
-
-    def check_room(self, n_bytes: int, what: str) -> None:
-        """As X itself."""
-        self._design.check_room(n_bytes, what)
-
-    def has_room(self, n_bytes: int) -> bool:
-        """As X itself."""
-        return self._design.has_room(n_bytes)
+            return super().total(function, w, idx, bias, *per_row)
+        return Design.total(self, function, w, idx, bias, *per_row)
 
     def sum_of_squares(self) -> float:
         """``sum_ij x_ij^2``, the constant column included."""

@@ -38,6 +38,10 @@ class DenseColumns(Columns):
         """The columns at these places."""
         return DenseColumns(self._transposed[places])
 
+    def scaled(self, factors: FloatArray) -> DenseColumns:
+        """``X_S diag(f)``."""
+        return DenseColumns(self._transposed * factors[:, np.newaxis])
+
     def gram(self, d: FloatArray) -> FloatArray:
         """``X_S^T diag(d) X_S``, over the rows with ``d_i != 0``."""
         return weighted_gram(self._transposed, d)

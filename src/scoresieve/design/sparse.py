@@ -67,6 +67,13 @@ class SparseColumns(Columns):
         """The columns at these places."""
         return SparseColumns(self._block[:, places])
 
+    def scaled(self, factors: FloatArray) -> SparseColumns:
+        """``X_S diag(f)``; what is 0 now is stored still."""
+        block = self._block
+        data = block.data[: block.indptr[-1]] * np.repeat(factors, np.diff(block.indptr))
+        indices = block.indices[: block.indptr[-1]]
+        return SparseColumns(matrix_around(data, indices, block.indptr, "csc", block.shape))
+
     def gram(self, d: FloatArray) -> FloatArray:
         """``X_S^T diag(d) X_S``; by a dense block where that is small and not mostly zeros.
 

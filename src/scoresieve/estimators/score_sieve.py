@@ -33,10 +33,10 @@ from scoresieve.estimators.sieve.arguments import read_sizes
 from scoresieve.estimators.sieve.calibration import probabilities
 from scoresieve.estimators.sieve.cross_fitting import Plan
 from scoresieve.estimators.sieve.fold_selections import FoldSelections
-from scoresieve.estimators.sieve.plans import factor_of_C, make_plan, start_clock
+from scoresieve.estimators.sieve.plans import facts_of, make_plan, start_clock
 from scoresieve.estimators.sieve.sieving import Sieved, Sieving
 from scoresieve.estimators.sieve.smaller import SmallerModels, smaller_models
-from scoresieve.estimators.sieve.splits import LabelledData, make_parts
+from scoresieve.estimators.sieve.splits import LabelledData, make_parts, n_default_rounds
 from scoresieve.estimators.sieve.views import AsGiven
 from scoresieve.estimators.summary.models import sieve_facts
 from scoresieve.estimators.summary.parts import Fact
@@ -147,7 +147,9 @@ class ScoreSieve(
     measure: str | Measure = "f1"
     _: KW_ONLY
     n_features_to_select: Any = None
-    candidates: Iterable[str] = ("correlation", "measure", "squared_hinge", "direct")
+    candidates: Iterable[str] = (
+        *("alone", "correlation", "measure", "squared_hinge", "scaled_squared_hinge", "direct"),
+    )
     Cs: Iterable[float] | None = None
     cv: Any = None
     always_features: ArrayLike | None = None
@@ -185,8 +187,9 @@ class ScoreSieve(
         """
         limits = start_clock(self.max_time)
         data = self._read_data(X, y, sample_weight)
-        plan, measure = self._read_plan(data.X, limits), get_measure(self.measure)
-        parts = make_parts(self.cv, data, groups)
+        plan, measure = self._read_plan(data, limits), get_measure(self.measure)
+        n_rounds = 1 if self.max_time else n_default_rounds(data.y.shape[0])
+        parts = make_parts(self.cv, data, groups, n_rounds)
         sieving = Sieving(plan, measure, parts, [AsGiven(parts.data.X)])
         names = getattr(self, "feature_names_in_", None)
         warn_of_scales(data.X, names, plan.columns["excluded_features"])
@@ -209,12 +212,12 @@ class ScoreSieve(
             raise ValueError("sample_weight is zero for all rows; give a positive weight to some.")
         return LabelledData(X, y, weights, targets)
 
-    def _read_plan(self, X: Any, limits: Limits) -> Plan:
+    def _read_plan(self, data: LabelledData, limits: Limits) -> Plan:
         """All that is to be compared."""
         columns = column_arguments(self, getattr(self, "feature_names_in_", None))
         units = Units.from_columns(self.n_features_in_, **columns)
         sizes = read_sizes(self.n_features_to_select, "n_features_to_select", units.n_units)
-        return make_plan(self, sizes, limits, columns, factor_of_C(X))
+        return make_plan(self, sizes, limits, columns, facts_of(data))
 
     def _store(self, data: LabelledData, measure: Measure, sieved: Sieved) -> None:
         """Set the fitted attributes."""

@@ -33,6 +33,8 @@ from scoresieve.mil.embedding import MILESEmbedding
 
 #: What the table of a sieve calls numbers of columns, and what they are here.
 COLUMNS, INSTANCES = "n_features_to_select", "n_instances_to_select"
+#: C of the losses if none are given.
+DEFAULT_CS = (0.3, 1.0, 3.0, 10.0)
 
 
 @dataclass(eq=False, repr=False)
@@ -140,7 +142,8 @@ class BagScoreSieve(BagModelMixin, CallbackMixin, ClassifierMixin, BaseEstimator
         views = self._views(parts)
         n_instances = min(views[0].n_columns(split) for split in parts.splits)
         sizes = read_sizes(self.n_instances_to_select, INSTANCES, n_instances)
-        sieving = Sieving(make_plan(self, sizes, limits), measure, parts, views)
+        plan = make_plan(self, sizes, limits, Cs=DEFAULT_CS)
+        sieving = Sieving(plan, measure, parts, views)
         tasks = FitTasks(self, sieving.titles, data.X, y, {"sample_weight": sample_weight})
         sieved = sieving.run(tasks.reporters, self.n_jobs)
         embedding = views[sieved.view].fitted()

@@ -21,7 +21,7 @@ def data():
 
 
 def chosen(X, y, ks, **columns):
-    selections = make_selections("f1", ["correlation"], [1.0], 1.0)
+    selections = make_selections(ScoreSieve("f1", candidates=["correlation"]))
     [path] = paths(selections, X, y, ks, start_clock(None), intercept_scaling=1.0, **columns)
     return [each.columns for each in path]
 

@@ -1,13 +1,18 @@
-"""Every row that counts is held out once, by models that have trained on every class."""
+"""Every row that counts is held out once a round, by models that have trained on every class."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
-from sklearn.model_selection import GroupKFold, KFold, StratifiedKFold
+from sklearn.model_selection import (
+    GroupKFold,
+    KFold,
+    RepeatedStratifiedKFold,
+    StratifiedKFold,
+)
 
-from scoresieve.estimators.sieve.splits import LabelledData, make_parts
+from scoresieve.estimators.sieve.splits import LabelledData, make_parts, n_default_rounds
 from scoresieve.estimators.targets import read_targets
 
 #: What a number of parts stands for.
@@ -34,15 +39,38 @@ def test_the_parts_are_those_of_the_splitter():
         assert_array_equal(split.train, train)
         assert_array_equal(split.test, test)
     for number, split in enumerate(parts.splits):
-        assert_array_equal(np.flatnonzero(parts.part_of == number), split.test)
+        assert_array_equal(np.flatnonzero(parts.part_of[0] == number), split.test)
 
 
 def test_groups_stay_together_and_masks_are_row_numbers():
     groups = np.repeat(np.arange(6), 5)
     parts = make_parts(GroupKFold(3), data_of(Y), groups)
-    assert all(len(set(parts.part_of[groups == group])) == 1 for group in range(6))
-    masks = [(parts.part_of != number, parts.part_of == number) for number in range(3)]
+    [part_of] = parts.part_of
+    assert all(len(set(part_of[groups == group])) == 1 for group in range(6))
+    masks = [(part_of != number, part_of == number) for number in range(3)]
     assert_array_equal(make_parts(masks, data_of(Y)).part_of, parts.part_of)
+
+
+def test_every_round_holds_each_row_out_once():
+    splitter = RepeatedStratifiedKFold(n_splits=3, n_repeats=2, random_state=1)
+    parts = make_parts(splitter, data_of(Y))
+    assert_array_equal(parts.round_of, [0, 0, 0, 1, 1, 1])
+    for number, (split, of) in enumerate(zip(parts.splits, parts.round_of, strict=True)):
+        assert_array_equal(np.flatnonzero(parts.part_of[of] == number), split.test)
+
+
+def test_rounds_are_those_of_a_default_alone():
+    parts = make_parts(None, data_of(Y), n_rounds=2)
+    for seed, part_of in enumerate(parts.part_of):
+        splitter = StratifiedKFold(5, shuffle=True, random_state=seed)
+        for number, (_, test) in enumerate(splitter.split(Y, Y)):
+            assert_array_equal(np.flatnonzero(part_of == 5 * seed + number), test)
+    assert len(make_parts(5, data_of(Y), n_rounds=2).part_of) == 1
+
+
+def test_few_rows_are_split_more_than_once():
+    sizes = [1, 60, 300, 500, 750, 751, 10**6]
+    assert [n_default_rounds(each) for each in sizes] == [5, 5, 5, 3, 2, 1, 1]
 
 
 def test_rows_without_weight_are_in_no_part():
@@ -51,7 +79,7 @@ def test_rows_without_weight_are_in_no_part():
     kept = np.flatnonzero(weights)
     assert_array_equal(parts.data.X[:, 0], kept)
     assert_array_equal(parts.data.weights, weights[kept])
-    assert_array_equal(parts.part_of, whole.part_of[kept])
+    assert_array_equal(parts.part_of, whole.part_of[:, kept])
     for split in parts.splits:
         assert_array_equal(np.sort(np.concatenate([split.train, split.test])), np.arange(24))
 
@@ -63,7 +91,8 @@ ROWS = np.arange(30)
     ("cv", "message"),
     [
         ([(ROWS[:20], ROWS[20:])], "row 0 is held out in no split; cv must hold every row out"),
-        ([*KFold(3).split(ROWS), (ROWS[:20], ROWS[20:])], "row 20 is held out in splits 2 and 3"),
+        ([*KFold(3).split(ROWS), (ROWS[:20], ROWS[20:])], "row 0 is held out less often than"),
+        ([(ROWS[:20], ROWS[20:]), (ROWS[:9], ROWS[9:])], "row 20 is held out in splits 0 and 1"),
         ([(ROWS[:3], ROWS[2:])], "row 2 is in the training part and in the test part of split 0"),
         ([(ROWS, [])], "test part of split 0 has no rows"),
         ([([], ROWS)], "training part of split 0 has no rows"),

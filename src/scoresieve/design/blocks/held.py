@@ -29,6 +29,10 @@ class HeldSparseColumns(SparseColumns):
         """The columns at these places."""
         return HeldSparseColumns(super().take(places)._block, self._memory)
 
+    def scaled(self, factors: FloatArray) -> HeldSparseColumns:
+        """``X_S diag(f)``."""
+        return HeldSparseColumns(super().scaled(factors)._block, self._memory)
+
 
 class HeldDenseColumns(DenseColumns):
     """``X_S`` as an array, counted; and so is what is made of it."""
@@ -45,6 +49,10 @@ class HeldDenseColumns(DenseColumns):
     def take(self, places: IntArray) -> HeldDenseColumns:
         """The columns at these places."""
         return HeldDenseColumns(super().take(places)._transposed, self._memory)
+
+    def scaled(self, factors: FloatArray) -> HeldDenseColumns:
+        """``X_S diag(f)``."""
+        return HeldDenseColumns(super().scaled(factors)._transposed, self._memory)
 
 
 def held_columns(found: Any, memory: MemoryLimit) -> Columns:

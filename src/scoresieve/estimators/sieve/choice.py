@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from scoresieve._arrays import BoolArray, FloatArray, IntArray
+from scoresieve.estimators.sieve.calibration import Sigmoid, fit_sigmoid
 from scoresieve.estimators.sieve.cross_fitting import Plan
 from scoresieve.measures import Measure
 from scoresieve.solvers.row_weights import apply_weights
@@ -98,6 +99,46 @@ class Judge:
         return self.measure if weights is None else self.measure.weighted(weights), y, scores
 
 
+@dataclass(frozen=True, eq=False)
+class Panel:
+    """The judges of several rounds, in each of which every row is held out once: their means."""
+
+    judges: list[Judge]
+
+    @property
+    def y(self) -> FloatArray:
+        """The labels, in {-1, +1}."""
+        return self.judges[0].y
+
+    def judged(self, scores: FloatArray) -> Judged:
+        """The measure and its standard error of every setting.
+
+        The error is that of one round: another round has the same rows.
+
+        Parameters
+        ----------
+        scores : ndarray of shape (selections, ks, finals, n_rounds, n_samples)
+        """
+        of_rounds = [judge.judged(scores[..., at, :]) for at, judge in enumerate(self.judges)]
+        return Judged(*(np.mean(each, axis=0) for each in zip(*of_rounds, strict=True)))
+
+    def threshold(self, scores: FloatArray) -> float:
+        """The mean of thresholds that are almost the best in each round, and steady.
+
+        Parameters
+        ----------
+        scores : ndarray of shape (n_rounds, n_samples)
+        """
+        pairs = zip(self.judges, scores, strict=True)
+        return float(np.mean([judge.threshold(row) for judge, row in pairs]))
+
+    def sigmoid(self, scores: FloatArray) -> Sigmoid:
+        """The odds of the scores of all rounds together, of shape (n_rounds, n_samples)."""
+        n_rounds, weights = len(self.judges), self.judges[0].weights
+        weights = None if weights is None else np.tile(weights, n_rounds)
+        return fit_sigmoid(np.tile(self.y, n_rounds), scores.ravel(), weights)
+
+
 def best_of_each_size(judged: Judged) -> list[tuple[int, int]]:
     """Selection and final model for each number of features, see :func:`best_setting`."""
     n_sizes = judged.scores.shape[1]
@@ -107,14 +148,13 @@ def best_of_each_size(judged: Judged) -> list[tuple[int, int]]:
 def best_setting(scores: FloatArray, errors: FloatArray) -> tuple[int, int]:
     """The first whose measure is within a quarter of a standard error of the highest.
 
-    Own models come first, and of them what was chosen one at a time, and losses with the smallest
-    C: where positives are few, scores say little, and what was held back more is better on other
-    rows.
+    Own models come first, and of them selections in their order, losses with the smallest C: where
+    positives are few, scores say little, and what was held back more is better on other rows.
 
     Parameters
     ----------
     scores, errors : ndarray of shape (selections, finals)
-        Selections of a loss by ascending C.
+        Selections in the order of the plan, those of a loss by ascending C.
     """
     top = np.unravel_index(int(np.argmax(scores)), scores.shape)
     is_as_good = scores >= scores[top] - SHARE_OF_ERROR * errors[top]

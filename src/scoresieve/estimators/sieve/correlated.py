@@ -19,26 +19,35 @@ import numpy as np
 
 from scoresieve._arrays import FloatArray, IntArray
 from scoresieve.design import Design
+from scoresieve.design.scaled import norms_and_spreads
 from scoresieve.regularizers.units import largest_positions
 from scoresieve.risks import LossRisk
 from scoresieve.solvers.splicing.refits import Refit, Refitter
 from scoresieve.solvers.splicing.splice import start_at_constant
 
-#: A column is constant if its spread is a smaller share than this of its norm.
-LEAST_SPREAD = 1e-7
-
 
 def correlated_refits(refitter: Refitter, ks: Sequence[int]) -> list[Refit]:
     """The refits on the k units with the largest r, for each k in ascending order."""
     start = start_at_constant(refitter)
-    risk = refitter.problem.risk
-    assert isinstance(risk, LossRisk)
-    strength = correlations(refitter.problem.design, start.v, risk.row_weights)
-    order = by_strength(refitter.norm.units.norms(strength), ks[-1])
+    strength = refitter.norm.units.norms(correlations_at(refitter, start))
+    return refits_in_order(refitter, ks, start, by_strength(strength, ks[-1]))
+
+
+def refits_in_order(
+    refitter: Refitter, ks: Sequence[int], start: Refit, order: IntArray
+) -> list[Refit]:
+    """The refits on the first k units, for each k in ascending order."""
     refits: list[Refit] = []
     for k in ks:
         refits.append(refitter.refit(np.sort(order[:k]), refits[-1] if refits else start))
     return refits
+
+
+def correlations_at(refitter: Refitter, fit: Refit) -> FloatArray:
+    """``r`` of every column at the model without units."""
+    risk = refitter.problem.risk
+    assert isinstance(risk, LossRisk)
+    return correlations(refitter.problem.design, fit.v, risk.row_weights)
 
 
 def correlations(design: Design, v: FloatArray, weights: FloatArray) -> FloatArray:
@@ -47,14 +56,10 @@ def correlations(design: Design, v: FloatArray, weights: FloatArray) -> FloatArr
     The sum of v is that of the rounding and of an intercept that costs a little: it is taken off.
     """
     v = v - weights * (v.sum() / weights.sum())
-    norms, n_samples = design.column_norms(), design.n_samples
-    known = np.where(norms > 0.0, norms, 1.0)
-    # Squares of numbers of any size overflow; of their shares they do not.
-    share_of_mean = design.correlate(np.ones(n_samples)) / known / np.sqrt(n_samples)
-    spread = np.sqrt(np.maximum(1.0 - share_of_mean * share_of_mean, 0.0))
-    varies = spread > LEAST_SPREAD
-    strength = np.abs(design.correlate(v)) / known
-    return np.where(varies, strength / np.where(varies, spread, 1.0), 0.0)
+    norms, spreads = norms_and_spreads(design)
+    varies = spreads > 0.0
+    strength = np.abs(design.correlate(v)) / np.where(varies, norms, 1.0)
+    return np.where(varies, strength / np.where(varies, spreads, 1.0), 0.0)
 
 
 def by_strength(strength: FloatArray, k: int) -> IntArray:

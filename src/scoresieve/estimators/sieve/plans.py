@@ -2,32 +2,41 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 
-from scoresieve.design import RowBlocks
+from scoresieve.design import RowBlocks, as_design
 from scoresieve.design.dense import squared_sum
+from scoresieve.design.scaled import have_one_scale
 from scoresieve.estimators.budget_model import default_C, loss_for
 from scoresieve.estimators.sieve.arguments import check_Cs, check_names
 from scoresieve.estimators.sieve.cross_fitting import Plan
 from scoresieve.estimators.sieve.final_models import FinalModel
-from scoresieve.estimators.sieve.selections import CORRELATION, DIRECT, Selection
+from scoresieve.estimators.sieve.selections import (
+    DIRECT,
+    MEAN_SQUARES,
+    ONE_AT_A_TIME,
+    SCALED,
+    Selection,
+)
+from scoresieve.estimators.sieve.splits import LabelledData
 from scoresieve.losses import get_loss
 from scoresieve.measures import get_measure
 from scoresieve.solvers.limits import Deadline, Limits
 
 #: C of the losses if none are given, and of the squared hinges on the chosen columns.
-DEFAULT_CS = (0.3, 1.0, 3.0, 10.0)
+DEFAULT_CS = (0.3, 3.0)
 FINAL_CS = (0.1, 1.0, 10.0, 100.0)
 #: C of the logistic regression on what is chosen one at a time.
-CORRELATION_C = 1.0
+ONE_AT_A_TIME_C = 1.0
+#: Rows of a class, or of all others, below which what is chosen one at a time is to be preferred.
+FEW_ROWS = 50
 #: The candidate that is the bound of the measure itself.
 OWN_BOUND = "measure"
-#: The mean squares of entries, 0 left out, that these serve: unit rows of text to unit deviations.
-SMALLEST_SQUARE, LARGEST_SQUARE = 1e-3, 10.0
 #: The value of the constant column in the search for features.
 CONSTANT = 1.0
 #: Relative gap and rounds of a search; selections have gaps of their own.
@@ -38,6 +47,32 @@ def start_clock(max_time: float | None) -> Limits:
     """The limits of all searches together, from this moment on."""
     limits = Limits(TOL, MAX_ITER, max_time, find_smallest_C=False, thorough=False)
     return replace(limits, deadline=Deadline(max_time))
+
+
+class DataFacts(NamedTuple):
+    """What of the data the plan depends on.
+
+    Attributes
+    ----------
+    factor : float
+        What C is multiplied by, see :func:`factor_of_C`.
+    has_one_scale : bool
+        Whether all columns have one deviation.
+    has_few_rows : bool
+        Whether some class, or all others together, has few rows.
+    """
+
+    factor: float = 1.0
+    has_one_scale: bool = False
+    has_few_rows: bool = True
+
+
+def facts_of(data: LabelledData) -> DataFacts:
+    """Those of the rows that a sieve is fitted on."""
+    counts = data.targets.n_positives(data.y)
+    rarest = int(np.minimum(counts, data.y.shape[0] - counts).min())
+    has_one_scale = have_one_scale(as_design(data.X))
+    return DataFacts(factor_of_C(data.X), has_one_scale, rarest < FEW_ROWS)
 
 
 def factor_of_C(X: Any) -> float:
@@ -54,7 +89,7 @@ def factor_of_C(X: Any) -> float:
     if not n_entries:
         return 1.0
     mean = total / n_entries
-    return float(np.clip(mean, SMALLEST_SQUARE, LARGEST_SQUARE) / mean) if mean > 0.0 else 1.0
+    return float(np.clip(mean, *MEAN_SQUARES) / mean) if mean > 0.0 else 1.0
 
 
 def make_plan(
@@ -62,7 +97,8 @@ def make_plan(
     sizes: list[int],
     limits: Limits,
     columns: dict[str, Any] | None = None,
-    factor: float = 1.0,
+    facts: DataFacts = DataFacts(),
+    Cs: Sequence[float] = DEFAULT_CS,
 ) -> Plan:
     """Every candidate and every final model, for these numbers of features.
 
@@ -70,16 +106,16 @@ def make_plan(
     ----------
     estimator : estimator
         With the parameters ``measure``, ``candidates`` and ``Cs``.
-    factor : float
-        By which every C that the user has not given is multiplied.
     columns : dict, optional
         Roles of columns, as for :func:`make_problem`.
+    facts : DataFacts
+        By whose factor every C that the user has not given is multiplied.
+    Cs : sequence of float
+        Those of the losses if the user has given none.
     """
-    finals = [FinalModel(factor * C) for C in FINAL_CS]
-    Cs = estimator.Cs
-    Cs = [factor * C for C in DEFAULT_CS] if Cs is None else check_Cs(Cs)
+    finals = [FinalModel(facts.factor * C) for C in FINAL_CS]
     return Plan(
-        make_selections(estimator.measure, estimator.candidates, Cs, factor),
+        make_selections(estimator, facts, Cs),
         (FinalModel(), *finals),
         tuple(sizes),
         limits,
@@ -88,22 +124,41 @@ def make_plan(
 
 
 def make_selections(
-    measure: Any, candidates: Any, Cs: list[float], factor: float
+    estimator: Any, facts: DataFacts = DataFacts(), Cs: Sequence[float] = DEFAULT_CS
 ) -> tuple[Selection, ...]:
-    """What is chosen one at a time, the measure's bound, losses at every C, the measure itself."""
-    names = check_names(candidates, "candidates")
-    found = []
-    if CORRELATION in names:
-        loss = get_loss("logistic")
-        found.append(Selection(loss, factor * CORRELATION_C, CORRELATION))
+    """What is preferred first: the order decides among those that are equally good.
+
+    With few rows what is chosen one at a time comes first, because a search finds sets that are
+    good by chance; with more rows it comes after what a bound or a loss has found. Nothing holds
+    the measure itself back, so that it is the last.
+    """
+    measure, names = estimator.measure, check_names(estimator.candidates, "candidates")
+    if facts.has_one_scale:  # the same search twice
+        names = [each for each in names if each.removeprefix(SCALED) not in set(names) - {each}]
+    alone = [
+        Selection(get_loss("logistic"), facts.factor * ONE_AT_A_TIME_C, way)
+        for way in ONE_AT_A_TIME
+        if way in names
+    ]
+    held_back = []
     if OWN_BOUND in names:
-        found.append(Selection(get_measure(measure), factor * default_C(measure)))
-    for name in sorted(set(names) - {CORRELATION, OWN_BOUND, DIRECT}):
-        try:
-            loss = loss_for(name, "classification")
-        except (TypeError, ValueError) as error:
-            raise ValueError(f"candidates holds {name!r}, but {error}") from error
-        found += [Selection(loss, C) for C in Cs]
-    if DIRECT in names:  # nothing holds it back, so that all others go before it
-        found.append(Selection(get_measure(measure), None, DIRECT))
-    return tuple(found)
+        held_back.append(Selection(get_measure(measure), facts.factor * default_C(measure)))
+    of_losses = set(names) - {*ONE_AT_A_TIME, OWN_BOUND, DIRECT}
+    for name in sorted(of_losses, key=lambda each: (each.startswith(SCALED), each)):
+        # What is brought to one scale has the mean square that the grid is for.
+        by = 1.0 if name.startswith(SCALED) else facts.factor
+        grid = [by * C for C in Cs] if estimator.Cs is None else check_Cs(estimator.Cs)
+        held_back += searches_of_loss(name, grid)
+    direct = [Selection(get_measure(measure), None, DIRECT)] if DIRECT in names else []
+    first = [*alone, *held_back] if facts.has_few_rows else [*held_back, *alone]
+    return *first, *direct
+
+
+def searches_of_loss(name: str, Cs: list[float]) -> list[Selection]:
+    """The loss at every C, for the columns as they are or brought to one scale."""
+    is_scaled = name.startswith(SCALED)
+    try:
+        loss = loss_for(name.removeprefix(SCALED), "classification")
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"candidates holds {name!r}, but {error}") from error
+    return [Selection(loss, C, is_scaled=is_scaled) for C in Cs]

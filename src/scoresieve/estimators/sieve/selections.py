@@ -1,12 +1,14 @@
 """Selections: ways to choose k columns, each for a whole list of k.
 
     squared hinge    min { C sum_i c_i (1 - y_i s_i)_+^2 + 1/2 ||w||^2 : k units }   by splicing
+    scaled           the same for X diag(f), columns of one deviation: 1/2 ||w / f||^2
     own bound        min { C R(X w) + 1/2 ||w||^2 : k units }   R that of the measure
     direct           max { M(X w) : k units }   M the measure, one unit after the other
     correlation      the k units that say most about y one at a time
+    alone            the k units whose columns rank the rows best, each alone
 
-None wins everywhere: the squared hinge ranks better with few positives, the measure's own bound
-knows what is reported, the measure itself may be far ahead where positives are many, and with few
+None wins everywhere: the squared hinge ranks better with few positives, and where scales differ it
+sees other columns once they are equal; the measure's own bound knows what is reported, the measure itself may be far ahead where positives are many, and with few
 rows and many columns what is chosen one at a time is steadier than what a search finds.
 """
 
@@ -20,7 +22,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from scoresieve._arrays import FloatArray, IntArray
-from scoresieve.design import as_design
+from scoresieve.design import Design, ScaledDesign, as_design
+from scoresieve.design.scaled import equal_factors
+from scoresieve.estimators.sieve.alone import alone_refits
 from scoresieve.estimators.sieve.correlated import correlated_refits
 from scoresieve.losses import Loss
 from scoresieve.measures import Measure
@@ -29,12 +33,18 @@ from scoresieve.solvers.direct.search import direct_path
 from scoresieve.solvers.hard_budget.search import solve_hard_budget
 from scoresieve.solvers.limits import Limits
 from scoresieve.solvers.problem import Problem, make_problem
-from scoresieve.solvers.splicing.fetched import FetchedColumns
+from scoresieve.solvers.splicing.fetched import DesignBesideFetched, FetchedColumns
 from scoresieve.solvers.splicing.refits import Refitter
 from scoresieve.solvers.splicing.splice import most_promising, splice
 
 #: Names of ways to choose: under a budget what is minimised, one at a time, or the measure itself.
-SEARCH, CORRELATION, DIRECT = "search", "correlation", "direct"
+SEARCH, ALONE, CORRELATION, DIRECT = "search", "alone", "correlation", "direct"
+#: Ways that look at one unit at a time, and the refits that they end with.
+ONE_AT_A_TIME = {ALONE: alone_refits, CORRELATION: correlated_refits}
+#: What the name of a loss begins with where it sees columns of one deviation.
+SCALED = "scaled_"
+#: Mean squares of entries that one grid of C serves: unit rows of text to unit deviations.
+MEAN_SQUARES = (1e-3, 10.0)
 #: The value of the constant column where the intercept is almost free.
 FREE_CONSTANT = 10.0
 #: Gaps that searches stop at: swaps must lower the objective by a tenth of them.
@@ -65,17 +75,22 @@ class Selection:
     C : float or None
         None where nothing is held back.
     way : str
-        "search"; "correlation", where the loss is only that of the model on the units; "direct".
+        "search"; "alone" and "correlation", where the loss is only that of the model on the units;
+        "direct".
+    is_scaled : bool
+        Whether it sees columns of one deviation; for a search.
     """
 
     kind: Loss | Measure
     C: float | None
     way: str = SEARCH
+    is_scaled: bool = False
 
     @property
     def name(self) -> str:
         """For tables: what is minimised, and C."""
         own = self.kind.name if self.C is None else f"{self.kind.name}, C={self.C:g}"
+        own = SCALED + own if self.is_scaled else own
         return own if self.way == SEARCH else f"{self.way} ({own})"
 
     def of_share(self, share: float) -> Selection:
@@ -91,7 +106,7 @@ class Selection:
         """
         if self.C is None:
             return make_problem(X, y, budget=1, loss="logistic", **columns)
-        if self.way == CORRELATION:
+        if self.way in ONE_AT_A_TIME:
             columns = {**columns, "intercept_scaling": FREE_CONSTANT}
         kind: dict[str, Any] = {"measure" if isinstance(self.kind, Measure) else "loss": self.kind}
         return make_problem(X, y, budget=1, C=self.C, **kind, **columns)
@@ -111,7 +126,8 @@ def paths(
     -----------
     * A search starts from the constant model or what was found for the k before, and from what was
       found with the same loss for the C before: from the better of both.
-    * Columns of X are fetched once for all searches.
+    * Columns of X are fetched once for all searches; where scales are made equal, that happens in
+      the rows that are given.
 
     Parameters
     ----------
@@ -122,28 +138,45 @@ def paths(
     columns : dict
         Roles of columns, weights of rows and the constant, as for :func:`make_problem`.
     """
-    design, fetched = as_design(X), None
-    last: dict[str, list[Selected]] = {}
+    design = as_design(X)
+    fetched: dict[bool, FetchedColumns] = {}
+    last: dict[tuple[str, bool], list[Selected]] = {}
     for selection in selections:
         problem = selection.problem(design, y, **columns)
-        if selection.way == CORRELATION:
-            yield correlated_path(problem, ks, limits)
+        if selection.way in ONE_AT_A_TIME:
+            refitter = Refitter(problem, replace(limits, tol=LOSS_TOL))
+            refits = ONE_AT_A_TIME[selection.way](refitter, ks)
+            width = problem.design.n_columns
+            yield [selected(problem, each.scattered(width), nan) for each in refits]
             continue
-        fetched = fetched or FetchedColumns(problem.design)
+        as_given = fetched.setdefault(False, FetchedColumns(problem.design))
         if selection.way == DIRECT:
             assert isinstance(selection.kind, Measure)
-            models = direct_path(problem, selection.kind, ks, limits.deadline, fetched)
+            models = direct_path(problem, selection.kind, ks, limits.deadline, as_given)
             yield [selected(problem, w, nan) for w, _ in models]
             continue
-        beside = last.get(selection.kind.name, [])
-        last[selection.kind.name] = searched_path(problem, ks, limits, beside, fetched)
-        yield last[selection.kind.name]
+        if selection.is_scaled:
+            problem = with_one_scale(problem, design, as_given)
+            fetched.setdefault(True, FetchedColumns(problem.design))
+        kind = selection.kind.name, selection.is_scaled
+        last[kind] = searched_path(
+            problem, ks, limits, last.get(kind, []), fetched[selection.is_scaled]
+        )
+        yield last[kind]
 
 
-def correlated_path(problem: Problem, ks: Sequence[int], limits: Limits) -> list[Selected]:
-    """The units that say most one at a time, with the loss's model on them."""
-    refits = correlated_refits(Refitter(problem, replace(limits, tol=LOSS_TOL)), ks)
-    return [selected(problem, fit.scattered(problem.design.n_columns), nan) for fit in refits]
+def with_one_scale(problem: Problem, design: Design, fetched: FetchedColumns) -> Problem:
+    """The problem with columns of one deviation; those of X that are there are not fetched again.
+
+    Parameters
+    ----------
+    design : Design
+        X, without the constant column, and with each row once.
+    """
+    factors = equal_factors(design, MEAN_SQUARES)
+    factors = np.append(factors, 1.0) if problem.constant else factors
+    beside = DesignBesideFetched(problem.design, fetched)
+    return replace(problem, design=ScaledDesign(beside, factors))
 
 
 def searched_path(
@@ -183,7 +216,8 @@ def best_weights(
 
 def selected(problem: Problem, w: FloatArray, price: float) -> Selected:
     """The units with a weight, and the weights, of features in their order."""
+    units = np.flatnonzero(problem.norm.units.norms(w))
+    w = problem.design.factors * w if isinstance(problem.design, ScaledDesign) else w
     weights, intercept = problem.split(w)
     columns = np.union1d(np.flatnonzero(weights), problem.always_features)
-    units = np.flatnonzero(problem.norm.units.norms(w))
     return Selected(units, columns, weights[columns], intercept, price)

@@ -18,10 +18,11 @@ from sklearn.utils.parallel import Parallel, delayed
 
 from scoresieve._arrays import FloatArray, IntArray
 from scoresieve.estimators.progress import Reporter, reported
-from scoresieve.estimators.sieve.calibration import Sigmoid, fit_sigmoid
+from scoresieve.estimators.sieve.calibration import Sigmoid
 from scoresieve.estimators.sieve.choice import (
     Judge,
     Judged,
+    Panel,
     best_of_each_size,
     one_standard_error,
     tabulate,
@@ -150,10 +151,13 @@ class Sieving:
     def _choose(self, reporter: Reporter, found: list[FoldScores]) -> Sieved:
         """The view, and in it the model of each class, from the scores that the jobs gave."""
         data, part_of = self.parts.data, self.parts.part_of
-        judges = [Judge(self.measure, y, data.weights, part_of) for y in self._labels()]
+        judges = [
+            Panel([Judge(self.measure, y, data.weights, each) for each in part_of])
+            for y in self._labels()
+        ]
         of_splits = in_pieces(found, len(self.parts.splits))
         scores = in_pieces(list(map(self._pooled, of_splits)), len(judges))  # by view and class
-        judged = [list(map(Judge.judged, judges, of_view)) for of_view in scores]
+        judged = [list(map(Panel.judged, judges, of_view)) for of_view in scores]
         best = best_view(judged)
         X, first_row = self.views[best].of_all(), best * math.prod(self.plan.shape)
         tables, paths, selections = [], [], []
@@ -181,13 +185,14 @@ class Sieving:
         return [chosen] * n_smaller + best_of_each_size(judged)[n_smaller:]
 
     def _pooled(self, found: list[FoldScores]) -> FloatArray:
-        """One score for each row and setting, by the models that have not seen the row."""
-        scores = np.full((*self.plan.shape, self.parts.part_of.size), np.nan)
-        for part, split in zip(found, self.parts.splits, strict=True):
-            scores[..., split.test] = part.scores
+        """One score for each row, round and setting, by models that have not seen the row."""
+        parts = self.parts
+        scores = np.full((*self.plan.shape, *parts.part_of.shape), np.nan)
+        for part, at, split in zip(found, parts.round_of, parts.splits, strict=True):
+            scores[..., at, split.test] = part.scores
         return scores
 
-    def _chosen(self, X: Any, judge: Judge, scores: FloatArray, judged: Judged) -> list[Chosen]:
+    def _chosen(self, X: Any, judge: Panel, scores: FloatArray, judged: Judged) -> list[Chosen]:
         """The best setting, fitted on all rows for each number of columns up to the chosen one."""
         plan, weights = self.plan, self.parts.data.weights
         settings = best_of_each_size(judged)
@@ -204,8 +209,7 @@ class Sieving:
             unseen, of_columns = scores[selection, at_k, final], np.zeros(X.shape[1])
             of_columns[fit.columns] = fit.w
             row = plan.row(selection, at_k, final)
-            sigmoid = fit_sigmoid(judge.y, unseen, weights)
-            about = judge.threshold(unseen), sigmoid, row, fit.price
+            about = judge.threshold(unseen), judge.sigmoid(unseen), row, fit.price
             found.append(Chosen(of_columns, fit.intercept, fit.columns, *about))
         return found
 

@@ -12,6 +12,9 @@ from sklearn.model_selection import check_cv
 from scoresieve._arrays import BoolArray, FloatArray, IntArray
 from scoresieve.estimators.targets import Targets
 
+#: Rounds by default: as many as have so many rows together, but so many at most.
+ROWS_OF_ALL_ROUNDS, MOST_ROUNDS = 1500, 5
+_ALL_ROWS = "cv must hold every row out once, as KFold does, or equally often, as RepeatedKFold."
 _ADVICE = (
     "use fewer splits, or a splitter that spreads each class over all parts, such as "
     "StratifiedKFold."
@@ -42,49 +45,79 @@ class LabelledData:
 
 
 class Parts(NamedTuple):
-    """The rows that count, the splits of them, and the split that holds each one out."""
+    """The rows that count, the splits of them, and the split that holds each one out.
+
+    Attributes
+    ----------
+    round_of : ndarray of int of shape (n_splits,)
+        Every round holds each row out once.
+    part_of : ndarray of int of shape (n_rounds, n_samples)
+        The split of each round that holds each row out.
+    """
 
     data: LabelledData
     splits: list[Split]
+    round_of: IntArray
     part_of: IntArray
 
 
-def make_parts(cv: Any, data: LabelledData, groups: Any = None) -> Parts:
-    """The splits of :func:`make_splits`, which must hold every row out once.
+def make_parts(cv: Any, data: LabelledData, groups: Any = None, n_rounds: int = 1) -> Parts:
+    """The splits of :func:`make_splits`, which must hold every row out equally often.
 
     Rows of weight 0 are left out, so that the numbers in the splits are those of the others.
+
+    Parameters
+    ----------
+    n_rounds : int
+        How often each row is held out if cv is None.
     """
-    splits = make_splits(cv, data, groups)
+    splits = make_splits(cv, data, groups, n_rounds)
     counts = np.ones(data.y.shape[0], dtype=bool) if data.weights is None else data.weights > 0.0
-    part_of = parts_of_rows(splits, counts)
+    round_of, part_of = rounds_of_rows(splits, counts)
     if np.all(counts):
-        return Parts(data, splits, part_of)
+        return Parts(data, splits, round_of, part_of)
     place = np.cumsum(counts) - 1
     moved = [Split(place[split.train], place[split.test]) for split in splits]
-    return Parts(data.rows(np.flatnonzero(counts)), moved, part_of[counts])
+    return Parts(data.rows(np.flatnonzero(counts)), moved, round_of, part_of[:, counts])
 
 
-def parts_of_rows(splits: list[Split], counts: BoolArray) -> IntArray:
-    """The split in which each row is held out; ValueError if one that counts is not, or twice."""
-    part_of = np.full(counts.size, -1)
+def rounds_of_rows(splits: list[Split], counts: BoolArray) -> tuple[IntArray, IntArray]:
+    """The round of each split, and in each round the split in which each row is held out.
+
+    A round ends with the split that holds out the last of its rows. ValueError if one that counts
+    is held out twice in a round, or not at all.
+    """
+    rounds, round_of = [np.full(counts.size, -1)], []
     for number, split in enumerate(splits):
+        if np.all(rounds[-1][counts] >= 0):
+            rounds.append(np.full(counts.size, -1))
+        part_of = rounds[-1]
         taken = split.test[part_of[split.test] >= 0]
         if taken.size:
             raise ValueError(
-                f"row {taken[0]} is held out in splits {part_of[taken[0]]} and {number}; cv must "
-                "hold every row out once, as KFold does."
+                f"row {taken[0]} is held out in splits {part_of[taken[0]]} and {number}, and some "
+                f"rows in none of them; {_ALL_ROWS}"
             )
         part_of[split.test] = number
-    missing = np.flatnonzero(counts & (part_of < 0))
+        round_of.append(len(rounds) - 1)
+    missing = np.flatnonzero(counts & (rounds[-1] < 0))
     if missing.size:
-        raise ValueError(
-            f"row {missing[0]} is held out in no split; cv must hold every row out once, as KFold "
-            "does."
-        )
-    return part_of
+        often = "in no split" if len(rounds) == 1 else "less often than others"
+        raise ValueError(f"row {missing[0]} is held out {often}; {_ALL_ROWS}")
+    return np.array(round_of), np.array(rounds)
 
 
-def make_splits(cv: Any, data: LabelledData, groups: Any = None) -> list[Split]:
+def n_default_rounds(n_samples: int) -> int:
+    """How often each row is held out by default: more than once where rows are few.
+
+    What a few dozen rows say depends on how they are split; the mean over several splits less so.
+    """
+    return int(np.clip(ROWS_OF_ALL_ROUNDS // max(n_samples, 1), 1, MOST_ROUNDS))
+
+
+def make_splits(
+    cv: Any, data: LabelledData, groups: Any = None, n_rounds: int = 1
+) -> list[Split]:
     """The splits of ``check_cv``, each with every class in its training part.
 
     Rows of weight 0 are in neither part.
@@ -95,6 +128,8 @@ def make_splits(cv: Any, data: LabelledData, groups: Any = None) -> list[Split]:
         As in scikit-learn; an int is stratified unless y is an indicator matrix, and shuffled.
     groups : array-like of shape (n_samples,), optional
         For splitters that keep the rows of a group together.
+    n_rounds : int
+        How often each row is held out if cv is None.
 
     Raises
     ------
@@ -103,10 +138,12 @@ def make_splits(cv: Any, data: LabelledData, groups: Any = None) -> list[Split]:
     """
     if isinstance(cv, numbers.Integral) and (isinstance(cv, bool) or cv < 2):
         raise ValueError(f"cv must be at least 2 parts, a splitter or pairs of rows; got {cv!r}.")
-    splitter = shuffled(check_cv(cv, data.y, classifier=True), cv)
+    splitter = check_cv(cv, data.y, classifier=True)
+    splitters = [shuffled(splitter, cv, seed) for seed in range(n_rounds if cv is None else 1)]
     splits = [
         Split(_row_numbers(train, data.weights), _row_numbers(test, data.weights))
-        for train, test in splitter.split(data.X, data.y, groups)
+        for each in splitters
+        for train, test in each.split(data.X, data.y, groups)
     ]
     if not splits:
         raise ValueError(f"cv={cv!r} gives no split; give at least one.")
@@ -122,15 +159,15 @@ def make_splits(cv: Any, data: LabelledData, groups: Any = None) -> list[Split]:
     return splits
 
 
-def shuffled(splitter: Any, cv: Any) -> Any:
-    """What stands for a number of parts, with rows in random order, the same at every call.
+def shuffled(splitter: Any, cv: Any, seed: int) -> Any:
+    """What stands for a number of parts, with rows in random order, the same for equal seeds.
 
     Files are often sorted, by source or by date: a part that is a block of neighbours says little
     about rows like those that the others hold.
     """
     if cv is not None and not isinstance(cv, numbers.Integral):
         return splitter
-    return type(splitter)(splitter.get_n_splits(), shuffle=True, random_state=0)
+    return type(splitter)(splitter.get_n_splits(), shuffle=True, random_state=seed)
 
 
 def _row_numbers(rows: Any, weights: FloatArray | None) -> IntArray:

@@ -7,7 +7,7 @@ from functools import cached_property
 import numpy as np
 
 from scoresieve._arrays import BoolArray, FloatArray, IntArray
-from scoresieve.design import Columns, Design
+from scoresieve.design import Columns, Design, WrappedDesign
 
 #: Numbers that may be kept (256 MB), those that X does not store counted in.
 MOST_NUMBERS = 2**25
@@ -96,53 +96,17 @@ class FetchedColumns:
         return self._sorted[at] == columns, self._order[at]
 
 
-class DesignBesideFetched(Design):
+class DesignBesideFetched(WrappedDesign):
     """X, which is asked only for those columns that were not fetched before."""
 
     def __init__(self, design: Design, fetched: FetchedColumns) -> None:
-        self._design, self._fetched = design, fetched
-        self.n_samples, self.n_columns = design.n_samples, design.n_columns
+        super().__init__(design)
+        self._fetched = fetched
 
     def columns(self, idx: IntArray) -> Columns:
         """``X[:, idx]`` as a block."""
         return self._fetched.beside(np.asarray(idx, dtype=np.int64))
 
-    def correlate(self, v: FloatArray) -> FloatArray:
-        """``X^T v``."""
-        return self._design.correlate(v)
-
-    def rows(self, idx: IntArray) -> Design:
-        """``X[idx]``."""
-        return self._design.rows(idx)
-
-    def scores(self, w: FloatArray, idx: IntArray) -> FloatArray:
-        """``X[:, idx] w``."""
-        return self._design.scores(w, idx)
-
-    def filled(self, value: float) -> Columns:
-        """A block of one column that is ``value`` in every row."""
-        return self._design.filled(value)
-
-    def check_room(self, n_bytes: int, what: str) -> None:
-        """As X itself."""
-        self._design.check_room(n_bytes, what)
-
-    def has_room(self, n_bytes: int) -> bool:
-        """As X itself."""
-        return self._design.has_room(n_bytes)
-
-    def sum_of_squares(self) -> float:
-        """``sum_ij x_ij^2``."""
-        return self._design.sum_of_squares()
-
     def column_norms(self) -> FloatArray:
         """``sqrt(sum_i x_ij^2)``."""
         return self._fetched.column_norms
-
-    def column_counts(self) -> FloatArray:
-        """How many numbers of every column are not 0."""
-        return self._design.column_counts()
-
-    def max_abs(self) -> float:
-        """``max_ij |x_ij|``."""
-        return self._design.max_abs()

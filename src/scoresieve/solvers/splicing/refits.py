@@ -16,9 +16,10 @@ from scoresieve._arrays import FloatArray, IntArray
 from scoresieve.regularizers import BudgetNorm
 from scoresieve.risks import CutWeights, DualPoint, LossRisk, Risk, Slopes
 from scoresieve.solvers.bundle.rounds import run_bundle
-from scoresieve.solvers.limits import Deadline, Limits, Status, Tracker
+from scoresieve.solvers.limits import Deadline, Limits, Status, Tracker, relative_gap
 from scoresieve.solvers.problem import Problem
 from scoresieve.solvers.smooth.rounds import run_smooth
+from scoresieve.solvers.splicing.constant import constant_fit
 from scoresieve.solvers.splicing.fetched import FetchedColumns
 from scoresieve.solvers.splicing.merged import merge_equal_rows
 from scoresieve.solvers.splicing.newton import newton_fit
@@ -151,6 +152,10 @@ class Refitter:
         start = np.zeros(columns.size) if near is None else moved(near.columns, near.w, columns)
         if columns.size == 0:
             return self._without_columns(units)
+        if units.size == 0:
+            constant = self._constant(columns, tol or self.tol)
+            if constant is not None:
+                return constant
         block = self.fetched.block(columns, beside)
         problem = replace(
             self.problem,
@@ -201,6 +206,25 @@ class Refitter:
         return Refit(
             *(units, nothing, np.zeros(0), primal, 0.0, v, curvatures, risk.no_dual_point()),
             Status.CONVERGED,
+        )
+
+    def _constant(self, columns: IntArray, tol: float) -> Refit | None:
+        """The model of the constant column alone, where the risk has kinks."""
+        problem, risk, C = self.problem, self.problem.risk, self.problem.C
+        is_constant = problem.constant and columns.tolist() == [problem.design.n_columns - 1]
+        fit = None
+        if is_constant and not risk.is_smooth:
+            fit = constant_fit(risk, C, problem.constant, tol)
+        if fit is None:
+            return None
+        point = risk.dual_point(fit.alpha, np.array([risk.pack(each.delta) for each in fit.cuts]), C)
+        v = risk.dual_vector(point, C)
+        gain = risk.gain_of_cuts(float(fit.alpha @ [each.loss for each in fit.cuts]), v, C)
+        dual = gain - 0.5 * (problem.constant * float(v.sum())) ** 2
+        gap = relative_gap(fit.primal, dual)
+        return Refit(
+            *(np.zeros(0, dtype=np.int64), columns, np.array([fit.w]), fit.primal, gap, v),
+            *(np.abs(v), point, Status.CONVERGED),
         )
 
     def with_risk(self, risk: Risk, tol: float | None = None) -> Refitter:

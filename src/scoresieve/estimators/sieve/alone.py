@@ -1,0 +1,81 @@
+"""The columns that rank the rows best alone.
+
+    a_j = max over both directions of  sum_t (R_t - R_t-1) P_t
+
+the average precision of column j as a score, with precision P and recall R of the rows above each
+of its values t; rows count by their weights. A correlation asks how far the mean of the positives
+is from that of the others, and a few large numbers decide; ranks do not see how large they are.
+
+Only the columns that correlate most with y are ranked by it: a pass over X finds these, and of the
+others few would come in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+import numpy as np
+
+from scoresieve._arrays import BoolArray, FloatArray
+from scoresieve.design import Entries
+from scoresieve.estimators.sieve.correlated import (
+    by_strength,
+    correlations_at,
+    refits_in_order,
+)
+from scoresieve.risks import LossRisk
+from scoresieve.solvers.splicing.refits import Refit, Refitter, columns_of_units
+from scoresieve.solvers.splicing.splice import start_at_constant
+
+#: Units that are ranked, and numbers that these may have together: where there are many rows they
+#: are fewer, but as many as are wanted at least.
+N_RANKED, MOST_NUMBERS = 300, 2**22
+
+
+def alone_refits(refitter: Refitter, ks: Sequence[int]) -> list[Refit]:
+    """The refits on the k units with the largest a, for each k in ascending order.
+
+    Of a group of columns it is the norm of what they have above the average precision of chance.
+    """
+    problem, norm, start = refitter.problem, refitter.norm, start_at_constant(refitter)
+    risk = problem.risk
+    assert isinstance(risk, LossRisk)
+    n_ranked = max(ks[-1], min(N_RANKED, MOST_NUMBERS // risk.y.size))
+    screened = by_strength(norm.units.norms(correlations_at(refitter, start)), n_ranked)
+    columns = columns_of_units(norm, np.sort(screened))[norm.always.size :]
+    entries = refitter.fetched.block(columns).entries()
+    positive, weights = risk.y > 0.0, risk.row_weights
+    strength = np.zeros(problem.design.n_columns)
+    chance = weights[positive].sum() / weights.sum()
+    # What ranks no better than chance stays behind all that does, in front of what was not ranked.
+    found = average_precisions(entries, positive, weights) - chance
+    strength[columns] = np.maximum(found, np.finfo(np.float64).tiny)
+    return refits_in_order(refitter, ks, start, by_strength(norm.units.norms(strength), ks[-1]))
+
+
+def average_precisions(entries: Entries, positive: BoolArray, weights: FloatArray) -> FloatArray:
+    """``a_j`` of every column."""
+    total, of_positives = weights.sum(), weights[positive].sum()
+    found = np.empty(entries.starts.size - 1)
+    for column, (begin, end) in enumerate(pairwise(entries.starts)):
+        rows = entries.rows[begin:end]
+        every, relevant = weights[rows], weights[rows] * positive[rows]
+        # All rows without an entry are tied at 0.
+        values = np.append(entries.values[begin:end], 0.0)
+        every = np.append(every, total - every.sum())
+        relevant = np.append(relevant, of_positives - relevant.sum())
+        order = np.argsort(values, kind="stable")
+        is_first = np.append(True, np.diff(values[order]) > 0.0)
+        ties = np.flatnonzero(is_first)
+        every, relevant = (np.add.reduceat(each[order], ties) for each in (every, relevant))
+        found[column] = max(_precision(relevant, every), _precision(relevant[::-1], every[::-1]))
+    return found
+
+
+def _precision(relevant: FloatArray, every: FloatArray) -> float:
+    """The average precision of groups of tied rows, the group of the lowest score first."""
+    relevant, every = relevant[::-1], every[::-1]
+    n_relevant, n_every = np.cumsum(relevant), np.cumsum(every)
+    precision = np.divide(n_relevant, n_every, out=np.zeros(every.size), where=n_every > 0.0)
+    return float(relevant @ precision / n_relevant[-1])
