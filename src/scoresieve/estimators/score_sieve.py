@@ -148,7 +148,8 @@ class ScoreSieve(
     _: KW_ONLY
     n_features_to_select: Any = None
     candidates: Iterable[str] = (
-        *("alone", "correlation", "measure", "squared_hinge", "scaled_squared_hinge", "direct"),
+        *("alone", "chi2", "correlation", "measure"),
+        *("squared_hinge", "scaled_squared_hinge", "direct"),
     )
     Cs: Iterable[float] | None = None
     cv: Any = None

@@ -1,4 +1,4 @@
-"""Columns that rank best alone, beside scikit-learn's average precision."""
+"""Columns one at a time, beside scikit-learn's average precision and chi2."""
 
 from __future__ import annotations
 
@@ -6,12 +6,13 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from numpy.testing import assert_allclose
+from sklearn.feature_selection import chi2
 from sklearn.metrics import average_precision_score
 
 from scoresieve import ScoreSieve
 from scoresieve.design import as_design
 from scoresieve.estimators.sieve import alone
-from scoresieve.estimators.sieve.alone import average_precisions
+from scoresieve.estimators.sieve.alone import average_precisions, chi2_statistics
 from scoresieve.estimators.sieve.plans import make_selections, start_clock
 from scoresieve.estimators.sieve.selections import paths
 
@@ -42,8 +43,28 @@ def test_average_precisions_are_those_of_scikit_learn(form):
     assert_allclose(average_precisions(entries, y, weights), by_sklearn(X, y, weights))
 
 
-def chosen(X, y, ks, **columns):
-    selections = make_selections(ScoreSieve("f1", candidates=["alone"]))
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("unit", [1.0, 1e-200, 1e200])
+def test_chi2_is_that_of_scikit_learn(form, unit):
+    """Of columns of unit deviation that begin at 0, each row as often as it counts."""
+    X, y = make_data(6)
+    X[:, 2] = np.abs(X[:, 2])
+    weights = np.random.default_rng(2).integers(1, 4, size=y.size)
+    repeated = np.repeat(np.arange(y.size), weights)
+    twin = X[repeated] / X[repeated].std(axis=0)
+    entries = as_design(form(unit * X)).columns(np.arange(9)).entries()
+    expected, _ = chi2(twin - np.minimum(twin.min(axis=0), 0.0), y[repeated])
+    assert_allclose(chi2_statistics(entries, y, weights.astype(float)), expected)
+
+
+def test_chi2_of_columns_that_say_nothing_is_zero():
+    X = np.column_stack([np.zeros(8), np.full(8, 3.0), np.tile([0.0, 1.0], 4)])
+    entries = as_design(sp.csr_array(X)).columns(np.arange(3)).entries()
+    assert_allclose(chi2_statistics(entries, np.arange(8) < 4, np.ones(8)), 0.0)
+
+
+def chosen(X, y, ks, way="alone", **columns):
+    selections = make_selections(ScoreSieve("f1", candidates=[way]))
     labels = np.where(y, 1.0, -1.0)
     [path] = paths(selections, X, labels, ks, start_clock(None), intercept_scaling=1.0, **columns)
     return [each.columns.tolist() for each in path]
@@ -55,6 +76,13 @@ def test_the_highest_are_chosen(form):
     order = np.argsort(-by_sklearn(X, y))
     for k, columns in zip((1, 4, 6), chosen(form(X), y, (1, 4, 6)), strict=True):
         assert columns == sorted(order[:k])
+
+
+def test_the_highest_chi2_is_chosen():
+    X, y = make_data(7)
+    unit = X / X.std(axis=0)
+    order = np.argsort(-chi2(unit - np.minimum(unit.min(axis=0), 0.0), y)[0])
+    assert chosen(sp.csr_array(X), y, (3,), way="chi2") == [sorted(order[:3])]
 
 
 def test_among_the_most_correlated_alone(monkeypatch):

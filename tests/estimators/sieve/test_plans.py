@@ -16,7 +16,7 @@ from scoresieve.estimators.sieve.selections import MEAN_SQUARES, Selection, path
 from scoresieve.losses import get_loss
 from scoresieve.measures import get_measure
 
-NAMES = ["alone (logistic, C=1)", "correlation (logistic, C=1)", "f1, C=3"]
+NAMES = [*(f"{way} (logistic, C=1)" for way in ("alone", "chi2", "correlation")), "f1, C=3"]
 LOSSES = ["squared_hinge, C=0.3", "squared_hinge, C=3"]
 SCALED = ["scaled_squared_hinge, C=0.3", "scaled_squared_hinge, C=3"]
 

@@ -1,18 +1,24 @@
-"""The columns that rank the rows best alone.
+"""Columns one at a time, by statistics of their ranks and of their sums.
 
-    a_j = max over both directions of  sum_t (R_t - R_t-1) P_t
+    a_j = max over both directions of  sum_t (R_t - R_t-1) P_t         average precision
 
-the average precision of column j as a score, with precision P and recall R of the rows above each
-of its values t; rows count by their weights. A correlation asks how far the mean of the positives
-is from that of the others, and a few large numbers decide; ranks do not see how large they are.
+of column j as a score, with precision P and recall R of the rows above each of its values t. A
+correlation asks how far the mean of the positives is from that of the others, and a few large
+numbers decide; ranks do not see how large they are.
 
-Only the columns that correlate most with y are ranked by it: a pass over X finds these, and of the
-others few would come in.
+    h_j = (sum_i v_i x_ij)^2 / (p (1 - p) sum_i c_i (x_ij - m_j)) ,    v_i = c_i ([y_i > 0] - p)
+
+is scikit-learn's chi2 of a column of unit deviation with its lowest number m_j, if negative, moved
+to 0; p is the share of the positives. It prefers columns that are near their lowest number in most
+rows, as genes are that few samples express.
+
+Rows count by their weights c. Only the columns that correlate most with y are looked at: a pass
+over X finds these, and of the others few would come in.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 
 import numpy as np
@@ -33,10 +39,14 @@ from scoresieve.solvers.splicing.splice import start_at_constant
 N_RANKED, MOST_NUMBERS = 300, 2**22
 
 
-def alone_refits(refitter: Refitter, ks: Sequence[int]) -> list[Refit]:
-    """The refits on the k units with the largest a, for each k in ascending order.
+#: Of the entries of some columns, the rows that are positive, and the weights of rows.
+Statistic = Callable[[Entries, BoolArray, FloatArray], FloatArray]
 
-    Of a group of columns it is the norm of what they have above the average precision of chance.
+
+def refits_by(statistic: Statistic, refitter: Refitter, ks: Sequence[int]) -> list[Refit]:
+    """The refits on the k units with the largest statistic, for each k in ascending order.
+
+    Of a group of columns it is the norm of theirs.
     """
     problem, norm, start = refitter.problem, refitter.norm, start_at_constant(refitter)
     risk = problem.risk
@@ -47,11 +57,37 @@ def alone_refits(refitter: Refitter, ks: Sequence[int]) -> list[Refit]:
     entries = refitter.fetched.block(columns).entries()
     positive, weights = risk.y > 0.0, risk.row_weights
     strength = np.zeros(problem.design.n_columns)
-    chance = weights[positive].sum() / weights.sum()
-    # What ranks no better than chance stays behind all that does, in front of what was not ranked.
-    found = average_precisions(entries, positive, weights) - chance
+    # What says nothing stays behind all that does, in front of what was not looked at.
+    found = statistic(entries, positive, weights)
     strength[columns] = np.maximum(found, np.finfo(np.float64).tiny)
     return refits_in_order(refitter, ks, start, by_strength(norm.units.norms(strength), ks[-1]))
+
+
+def above_chance(entries: Entries, positive: BoolArray, weights: FloatArray) -> FloatArray:
+    """``a_j`` less the average precision of a column that says nothing."""
+    return average_precisions(entries, positive, weights) - weights[positive].sum() / weights.sum()
+
+
+def chi2_statistics(entries: Entries, positive: BoolArray, weights: FloatArray) -> FloatArray:
+    """``h_j`` of every column."""
+    n_columns, total = entries.starts.size - 1, weights.sum()
+    share = weights[positive].sum() / total
+    column = np.repeat(np.arange(n_columns), np.diff(entries.starts))
+    lowest, largest = np.zeros(n_columns), np.zeros(n_columns)
+    np.minimum.at(lowest, column, entries.values)
+    np.maximum.at(largest, column, np.abs(entries.values))
+
+    def summed(numbers: FloatArray) -> FloatArray:
+        every = weights[entries.rows] * numbers
+        return np.bincount(column, weights=every, minlength=n_columns).astype(np.float64)
+
+    # Of shares of the largest number, whose squares do not overflow.
+    values = entries.values / largest[column]
+    sums, of_positives = summed(values), summed(values * positive[entries.rows])
+    deviations = np.sqrt(np.maximum(summed(values * values) / total - np.square(sums / total), 0.0))
+    above_lowest = sums - total * np.divide(lowest, largest, out=lowest, where=largest > 0.0)
+    told = np.square(of_positives - share * sums) / (share * (1.0 - share))
+    return np.divide(told, above_lowest * deviations, out=np.zeros(n_columns), where=deviations > 0)
 
 
 def average_precisions(entries: Entries, positive: BoolArray, weights: FloatArray) -> FloatArray:

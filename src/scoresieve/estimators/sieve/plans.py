@@ -67,6 +67,10 @@ class DataFacts(NamedTuple):
     has_few_rows: bool = True
 
 
+#: For columns and rows that are not known yet.
+UNKNOWN = DataFacts()
+
+
 def facts_of(data: LabelledData) -> DataFacts:
     """Those of the rows that a sieve is fitted on."""
     counts = data.targets.n_positives(data.y)
@@ -97,7 +101,7 @@ def make_plan(
     sizes: list[int],
     limits: Limits,
     columns: dict[str, Any] | None = None,
-    facts: DataFacts = DataFacts(),
+    facts: DataFacts = UNKNOWN,
     Cs: Sequence[float] = DEFAULT_CS,
 ) -> Plan:
     """Every candidate and every final model, for these numbers of features.
@@ -124,7 +128,7 @@ def make_plan(
 
 
 def make_selections(
-    estimator: Any, facts: DataFacts = DataFacts(), Cs: Sequence[float] = DEFAULT_CS
+    estimator: Any, facts: DataFacts = UNKNOWN, Cs: Sequence[float] = DEFAULT_CS
 ) -> tuple[Selection, ...]:
     """What is preferred first: the order decides among those that are equally good.
 

@@ -5,17 +5,19 @@
     own bound        min { C R(X w) + 1/2 ||w||^2 : k units }   R that of the measure
     direct           max { M(X w) : k units }   M the measure, one unit after the other
     correlation      the k units that say most about y one at a time
-    alone            the k units whose columns rank the rows best, each alone
+    alone, chi2      the k units with the highest average precision, or chi2, one at a time
 
 None wins everywhere: the squared hinge ranks better with few positives, and where scales differ it
-sees other columns once they are equal; the measure's own bound knows what is reported, the measure itself may be far ahead where positives are many, and with few
-rows and many columns what is chosen one at a time is steadier than what a search finds.
+sees other columns once they are equal; the measure's own bound knows what is reported, the measure
+itself may be far ahead where positives are many, and with few rows and many columns what is chosen
+one at a time is steadier than what a search finds.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from math import nan
 from typing import Any, NamedTuple
 
@@ -24,7 +26,7 @@ import numpy as np
 from scoresieve._arrays import FloatArray, IntArray
 from scoresieve.design import Design, ScaledDesign, as_design
 from scoresieve.design.scaled import equal_factors
-from scoresieve.estimators.sieve.alone import alone_refits
+from scoresieve.estimators.sieve.alone import above_chance, chi2_statistics, refits_by
 from scoresieve.estimators.sieve.correlated import correlated_refits
 from scoresieve.losses import Loss
 from scoresieve.measures import Measure
@@ -34,13 +36,17 @@ from scoresieve.solvers.hard_budget.search import solve_hard_budget
 from scoresieve.solvers.limits import Limits
 from scoresieve.solvers.problem import Problem, make_problem
 from scoresieve.solvers.splicing.fetched import DesignBesideFetched, FetchedColumns
-from scoresieve.solvers.splicing.refits import Refitter
+from scoresieve.solvers.splicing.refits import Refit, Refitter
 from scoresieve.solvers.splicing.splice import most_promising, splice
 
 #: Names of ways to choose: under a budget what is minimised, one at a time, or the measure itself.
-SEARCH, ALONE, CORRELATION, DIRECT = "search", "alone", "correlation", "direct"
+SEARCH, DIRECT = "search", "direct"
 #: Ways that look at one unit at a time, and the refits that they end with.
-ONE_AT_A_TIME = {ALONE: alone_refits, CORRELATION: correlated_refits}
+ONE_AT_A_TIME: dict[str, Callable[[Refitter, Sequence[int]], list[Refit]]] = {
+    "alone": partial(refits_by, above_chance),
+    "chi2": partial(refits_by, chi2_statistics),
+    "correlation": correlated_refits,
+}
 #: What the name of a loss begins with where it sees columns of one deviation.
 SCALED = "scaled_"
 #: Mean squares of entries that one grid of C serves: unit rows of text to unit deviations.
@@ -75,8 +81,8 @@ class Selection:
     C : float or None
         None where nothing is held back.
     way : str
-        "search"; "alone" and "correlation", where the loss is only that of the model on the units;
-        "direct".
+        "search"; "direct"; or one of ``ONE_AT_A_TIME``, where the loss is only that of the model on
+        the units.
     is_scaled : bool
         Whether it sees columns of one deviation; for a search.
     """

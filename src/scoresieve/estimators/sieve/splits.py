@@ -115,9 +115,7 @@ def n_default_rounds(n_samples: int) -> int:
     return int(np.clip(ROWS_OF_ALL_ROUNDS // max(n_samples, 1), 1, MOST_ROUNDS))
 
 
-def make_splits(
-    cv: Any, data: LabelledData, groups: Any = None, n_rounds: int = 1
-) -> list[Split]:
+def make_splits(cv: Any, data: LabelledData, groups: Any = None, n_rounds: int = 1) -> list[Split]:
     """The splits of ``check_cv``, each with every class in its training part.
 
     Rows of weight 0 are in neither part.

@@ -217,7 +217,8 @@ class Refitter:
             fit = constant_fit(risk, C, problem.constant, tol)
         if fit is None:
             return None
-        point = risk.dual_point(fit.alpha, np.array([risk.pack(each.delta) for each in fit.cuts]), C)
+        packed = np.array([risk.pack(each.delta) for each in fit.cuts])
+        point = risk.dual_point(fit.alpha, packed, C)
         v = risk.dual_vector(point, C)
         gain = risk.gain_of_cuts(float(fit.alpha @ [each.loss for each in fit.cuts]), v, C)
         dual = gain - 0.5 * (problem.constant * float(v.sum())) ** 2
