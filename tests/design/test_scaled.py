@@ -82,7 +82,7 @@ def test_what_has_one_scale_is_left_as_it_is():
     assert have_one_scale(as_design(X))
     assert_allclose(equal_factors(as_design(X), BOUNDS), 1.0)
     assert have_one_scale(as_design(np.column_stack([X, np.ones(60)])))
-    assert not have_one_scale(as_design(X * [1.0, 1.0, 1.0, 1.0, 1.1]))
+    assert not have_one_scale(as_design(X * [1.0, 1.0, 1.0, 1.0, 1.25]))
     assert have_one_scale(as_design(np.ones((4, 3))))
     assert_array_equal(equal_factors(as_design(np.ones((4, 3))), BOUNDS), 0.0)
 

@@ -64,9 +64,9 @@ def test_the_best_row_of_the_table_is_chosen(binary):
     top = int(np.argmax(table["mean_test_score"]))
     allowed = 0.25 * table["std_test_score"][top]
     assert model.best_score_ >= table["mean_test_score"][top] - allowed
-    # Three ways to look at one column, the measure's bound, the measure itself, one loss with one C
-    # for columns as they are and of one scale; five final models.
-    assert len(table["params"]) == (3 + 1 + 1 + 2) * 5
+    # Three ways to look at one column, the bound, the measure itself, one loss with one C,
+    # once since all columns have one scale; five final models.
+    assert len(table["params"]) == (3 + 1 + 1 + 1) * 5
 
 
 def test_the_score_of_the_table_is_that_of_rows_no_model_has_seen():

@@ -20,7 +20,7 @@ from scoresieve.design.wrapped import WrappedDesign
 #: A column is constant if its spread is a smaller share than this of its norm.
 LEAST_SPREAD = 1e-7
 #: Columns have one scale if the largest deviation is at most so many times the smallest.
-SAME_SCALE = 1.01
+SAME_SCALE = 1.2
 
 
 class ScaledDesign(WrappedDesign):
@@ -100,6 +100,11 @@ def norms_and_spreads(design: Design) -> tuple[FloatArray, FloatArray]:
     spreads = np.sqrt(np.maximum(1.0 - share_of_mean * share_of_mean, 0.0))
     varies = (spreads > LEAST_SPREAD) & (norms > 0.0)
     return np.where(varies, norms, 0.0), np.where(varies, spreads, 0.0)
+
+
+def column_means(design: Design) -> FloatArray:
+    """``m_j`` of every column."""
+    return design.correlate(np.full(design.n_samples, 1.0 / design.n_samples))
 
 
 def deviations(design: Design) -> FloatArray:

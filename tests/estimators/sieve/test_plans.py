@@ -12,7 +12,7 @@ from scoresieve.design import as_design
 from scoresieve.design.scaled import equal_factors
 from scoresieve.estimators.sieve.choice import Judge, Panel
 from scoresieve.estimators.sieve.plans import DataFacts, make_selections, start_clock
-from scoresieve.estimators.sieve.selections import MEAN_SQUARES, Selection, paths
+from scoresieve.estimators.sieve.selections import MEAN_SQUARES, Selection, constant_for, paths
 from scoresieve.losses import get_loss
 from scoresieve.measures import get_measure
 
@@ -53,19 +53,22 @@ def make_data(seed=0):
     return X, y, 2.0 ** rng.integers(-6, 7, size=15)
 
 
-def found(X, y, C, ks=(2, 5), **options):
+def found(X, y, C, ks=(2, 5), constant=1.0, **options):
     selection = Selection(get_loss("squared_hinge"), C, **options)
-    [path] = paths([selection], X, y, ks, start_clock(None), intercept_scaling=1.0)
+    [path] = paths([selection], X, y, ks, start_clock(None), intercept_scaling=constant)
     return path
 
 
 @pytest.mark.parametrize("form", [np.asarray, sp.csr_array, sp.csc_array])
-def test_a_scaled_search_is_one_of_scaled_columns(form):
+@pytest.mark.parametrize("shift", [0.0, 3.0])
+def test_a_scaled_search_is_one_of_scaled_columns(form, shift):
     X, y, units = make_data()
-    X = X * units
+    X = (X + shift) * units
     factors = equal_factors(as_design(X), MEAN_SQUARES)
-    pairs = zip(found(form(X), y, 0.3, is_scaled=True), found(X * factors, y, 0.3), strict=True)
-    for scaled, twin in pairs:
+    constant = constant_for((X * factors).mean(axis=0))
+    assert (constant > 10.0) == (shift > 1.0)
+    by_hand = found(X * factors, y, 0.3, constant=constant)
+    for scaled, twin in zip(found(form(X), y, 0.3, is_scaled=True), by_hand, strict=True):
         assert_array_equal(scaled.columns, twin.columns)
         assert_allclose(scaled.w, factors[twin.columns] * twin.w)
         assert scaled.intercept == pytest.approx(twin.intercept)
@@ -81,6 +84,27 @@ def test_the_units_of_columns_do_not_matter_to_a_scaled_search():
         strict=True,
     ):
         assert_array_equal(scaled.columns, twin.columns)
+
+
+HINGE = get_loss("squared_hinge")
+
+
+@pytest.mark.parametrize(
+    "selection",
+    [Selection(HINGE, 0.3), Selection(HINGE, 0.3, is_scaled=True), Selection(get_measure("f1"), 3)],
+    ids=lambda selection: selection.name,
+)
+def test_where_columns_begin_does_not_matter(selection):
+    """Means that are a hundred deviations from 0 change no choice of columns.
+
+    Both columns that matter want a positive weight, so that their means do not cancel.
+    """
+    X, _, _ = make_data(3)
+    y = np.where(X[:, 2] + X[:, 9] > 0.5, 1.0, -1.0)
+    for each in (X, X + 100.0 * X.std(axis=0)):
+        constant = constant_for(each.mean(axis=0))
+        [path] = paths([selection], each, y, (2,), start_clock(None), intercept_scaling=constant)
+        assert path[0].columns.tolist() == [2, 9]
 
 
 def test_columns_that_were_fetched_before_are_those_of_x():

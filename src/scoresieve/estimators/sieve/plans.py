@@ -11,17 +11,19 @@ import scipy.sparse as sp
 
 from scoresieve.design import RowBlocks, as_design
 from scoresieve.design.dense import squared_sum
-from scoresieve.design.scaled import have_one_scale
+from scoresieve.design.scaled import column_means, have_one_scale
 from scoresieve.estimators.budget_model import default_C, loss_for
 from scoresieve.estimators.sieve.arguments import check_Cs, check_names
 from scoresieve.estimators.sieve.cross_fitting import Plan
 from scoresieve.estimators.sieve.final_models import FinalModel
 from scoresieve.estimators.sieve.selections import (
+    CONSTANT,
     DIRECT,
     MEAN_SQUARES,
     ONE_AT_A_TIME,
     SCALED,
     Selection,
+    constant_for,
 )
 from scoresieve.estimators.sieve.splits import LabelledData
 from scoresieve.losses import get_loss
@@ -37,8 +39,6 @@ ONE_AT_A_TIME_C = 1.0
 FEW_ROWS = 50
 #: The candidate that is the bound of the measure itself.
 OWN_BOUND = "measure"
-#: The value of the constant column in the search for features.
-CONSTANT = 1.0
 #: Relative gap and rounds of a search; selections have gaps of their own.
 TOL, MAX_ITER = 0.01, 1000
 
@@ -56,6 +56,8 @@ class DataFacts(NamedTuple):
     ----------
     factor : float
         What C is multiplied by, see :func:`factor_of_C`.
+    constant : float
+        The value of the constant column, see :func:`constant_for`.
     has_one_scale : bool
         Whether all columns have one deviation.
     has_few_rows : bool
@@ -63,6 +65,7 @@ class DataFacts(NamedTuple):
     """
 
     factor: float = 1.0
+    constant: float = CONSTANT
     has_one_scale: bool = False
     has_few_rows: bool = True
 
@@ -75,8 +78,9 @@ def facts_of(data: LabelledData) -> DataFacts:
     """Those of the rows that a sieve is fitted on."""
     counts = data.targets.n_positives(data.y)
     rarest = int(np.minimum(counts, data.y.shape[0] - counts).min())
-    has_one_scale = have_one_scale(as_design(data.X))
-    return DataFacts(factor_of_C(data.X), has_one_scale, rarest < FEW_ROWS)
+    design = as_design(data.X)
+    constant = constant_for(column_means(design))
+    return DataFacts(factor_of_C(data.X), constant, have_one_scale(design), rarest < FEW_ROWS)
 
 
 def factor_of_C(X: Any) -> float:
@@ -123,7 +127,7 @@ def make_plan(
         (FinalModel(), *finals),
         tuple(sizes),
         limits,
-        {**(columns or {}), "intercept_scaling": CONSTANT},
+        {**(columns or {}), "intercept_scaling": facts.constant},
     )
 
 

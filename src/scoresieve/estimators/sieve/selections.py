@@ -25,7 +25,7 @@ import numpy as np
 
 from scoresieve._arrays import FloatArray, IntArray
 from scoresieve.design import Design, ScaledDesign, as_design
-from scoresieve.design.scaled import equal_factors
+from scoresieve.design.scaled import column_means, equal_factors
 from scoresieve.estimators.sieve.alone import above_chance, chi2_statistics, refits_by
 from scoresieve.estimators.sieve.correlated import correlated_refits
 from scoresieve.losses import Loss
@@ -51,8 +51,10 @@ ONE_AT_A_TIME: dict[str, Callable[[Refitter, Sequence[int]], list[Refit]]] = {
 SCALED = "scaled_"
 #: Mean squares of entries that one grid of C serves: unit rows of text to unit deviations.
 MEAN_SQUARES = (1e-3, 10.0)
-#: The value of the constant column where the intercept is almost free.
-FREE_CONSTANT = 10.0
+#: The value of the constant column, and where columns are far from 0, how many times their means.
+CONSTANT, TIMES_MEANS = 1.0, 10.0
+#: How many times that it is where the intercept is almost free.
+FREE = 10.0
 #: Gaps that searches stop at: swaps must lower the objective by a tenth of them.
 LOSS_TOL, MEASURE_TOL = 0.01, 0.1
 
@@ -113,7 +115,7 @@ class Selection:
         if self.C is None:
             return make_problem(X, y, budget=1, loss="logistic", **columns)
         if self.way in ONE_AT_A_TIME:
-            columns = {**columns, "intercept_scaling": FREE_CONSTANT}
+            columns = {**columns, "intercept_scaling": FREE * columns["intercept_scaling"]}
         kind: dict[str, Any] = {"measure" if isinstance(self.kind, Measure) else "loss": self.kind}
         return make_problem(X, y, budget=1, C=self.C, **kind, **columns)
 
@@ -180,9 +182,20 @@ def with_one_scale(problem: Problem, design: Design, fetched: FetchedColumns) ->
         X, without the constant column, and with each row once.
     """
     factors = equal_factors(design, MEAN_SQUARES)
-    factors = np.append(factors, 1.0) if problem.constant else factors
+    constant = constant_for(factors * column_means(design))
     beside = DesignBesideFetched(problem.design, fetched)
-    return replace(problem, design=ScaledDesign(beside, factors))
+    scaled = ScaledDesign(beside, np.append(factors, constant / problem.constant))
+    return replace(problem, design=scaled, constant=constant)
+
+
+def constant_for(means: FloatArray) -> float:
+    """The value of the constant column for columns with these means.
+
+    Where all are far from 0, as prices and concentrations are, the intercept has to make up for the
+    means of the columns that are chosen. A penalty on it would ask for columns whose means cancel.
+    """
+    typical = np.sqrt(np.mean(np.square(means))) if means.size else 0.0
+    return float(max(CONSTANT, TIMES_MEANS * typical))
 
 
 def searched_path(
@@ -223,7 +236,8 @@ def best_weights(
 def selected(problem: Problem, w: FloatArray, price: float) -> Selected:
     """The units with a weight, and the weights, of features in their order."""
     units = np.flatnonzero(problem.norm.units.norms(w))
-    w = problem.design.factors * w if isinstance(problem.design, ScaledDesign) else w
     weights, intercept = problem.split(w)
+    if isinstance(problem.design, ScaledDesign):
+        weights = problem.design.factors[: weights.size] * weights
     columns = np.union1d(np.flatnonzero(weights), problem.always_features)
     return Selected(units, columns, weights[columns], intercept, price)
