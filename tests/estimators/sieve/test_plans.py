@@ -86,15 +86,7 @@ def test_the_units_of_columns_do_not_matter_to_a_scaled_search():
         assert_array_equal(scaled.columns, twin.columns)
 
 
-HINGE = get_loss("squared_hinge")
-
-
-@pytest.mark.parametrize(
-    "selection",
-    [Selection(HINGE, 0.3), Selection(HINGE, 0.3, is_scaled=True), Selection(get_measure("f1"), 3)],
-    ids=lambda selection: selection.name,
-)
-def test_where_columns_begin_does_not_matter(selection):
+def test_where_columns_begin_does_not_matter_to_a_scaled_search():
     """Means that are a hundred deviations from 0 change no choice of columns.
 
     Both columns that matter want a positive weight, so that their means do not cancel.
@@ -102,9 +94,8 @@ def test_where_columns_begin_does_not_matter(selection):
     X, _, _ = make_data(3)
     y = np.where(X[:, 2] + X[:, 9] > 0.5, 1.0, -1.0)
     for each in (X, X + 100.0 * X.std(axis=0)):
-        constant = constant_for(each.mean(axis=0))
-        [path] = paths([selection], each, y, (2,), start_clock(None), intercept_scaling=constant)
-        assert path[0].columns.tolist() == [2, 9]
+        [path] = found(each, y, 0.3, ks=(2,), is_scaled=True)
+        assert path.columns.tolist() == [2, 9]
 
 
 def test_columns_that_were_fetched_before_are_those_of_x():

@@ -32,11 +32,6 @@ class Plan:
     columns: dict[str, Any] = field(default_factory=dict)
 
     @property
-    def constant(self) -> float:
-        """The value of the constant column."""
-        return float(self.columns["intercept_scaling"])
-
-    @property
     def shape(self) -> tuple[int, int, int]:
         """Selections, numbers of features, final models."""
         return len(self.selections), len(self.ks), len(self.finals)
@@ -94,7 +89,7 @@ def fold_scores(
             supports.append(chosen)
             parts = zip(path, columns_of(X_train, chosen), columns_of(X_test, chosen), strict=True)
             for place, (selected, part, held_out) in enumerate(parts):
-                models = fit_finals(plan.finals, part, y_train, counts, selected, plan.constant)
+                models = fit_finals(plan.finals, part, y_train, counts, selected)
                 for last, (w, intercept) in enumerate(models):
                     out[number, place, last] = held_out @ w + intercept
     return FoldScores(out, supports)
@@ -126,6 +121,6 @@ def final_fits(
         [path] = paths([selection], X, y, ks, plan.limits, sample_weight=weights, **plan.columns)
         parts = columns_of(X, [selected.columns for selected in path])
         for selected, part in zip(path, parts, strict=True):
-            [(w, intercept)] = fit_finals([final], part, y, weights, selected, plan.constant)
+            [(w, intercept)] = fit_finals([final], part, y, weights, selected)
             found.append(Fitted(selected.columns, w, intercept, selected.price))
     return found

@@ -18,7 +18,7 @@ import numpy as np
 
 from scoresieve._arrays import FloatArray
 from scoresieve.design import as_design
-from scoresieve.estimators.sieve.selections import CONSTANT, FREE, Selected
+from scoresieve.estimators.sieve.selections import FREE_CONSTANT, Selected
 from scoresieve.losses import get_loss
 from scoresieve.risks import LossRisk
 from scoresieve.solvers.splicing.merged import merge_equal_rows
@@ -48,7 +48,6 @@ def fit_finals(
     y: FloatArray,
     weights: FloatArray | None,
     selected: Selected,
-    constant: float = CONSTANT,
 ) -> list[tuple[FloatArray, float]]:
     """The weights of the selected columns and the intercept of each; each starts from the last.
 
@@ -58,13 +57,11 @@ def fit_finals(
         The selected columns.
     weights : ndarray of shape (n_samples,), optional
         How often each row counts.
-    constant : float
-        The value of the constant column in the search.
     """
     own = selected.w, selected.intercept
     if not selected.columns.size or all(final.C is None for final in finals):
         return [own for _ in finals]
-    design = as_design(X, constant=FREE * constant)
+    design = as_design(X, constant=FREE_CONSTANT)
     block = design.columns(np.arange(design.n_columns))
     risk = LossRisk(get_loss(LOSS), y, weights)
     block, risk, _ = merge_equal_rows(block, risk)
@@ -77,5 +74,5 @@ def fit_finals(
             found.append(own)
             continue
         start = fit.w
-        found.append((fit.w[:-1], float(FREE * constant * fit.w[-1])))
+        found.append((fit.w[:-1], float(FREE_CONSTANT * fit.w[-1])))
     return found

@@ -56,16 +56,13 @@ class DataFacts(NamedTuple):
     ----------
     factor : float
         What C is multiplied by, see :func:`factor_of_C`.
-    constant : float
-        The value of the constant column, see :func:`constant_for`.
     has_one_scale : bool
-        Whether all columns have one deviation.
+        Whether all columns have one deviation, and means near 0: scaling changes nothing then.
     has_few_rows : bool
         Whether some class, or all others together, has few rows.
     """
 
     factor: float = 1.0
-    constant: float = CONSTANT
     has_one_scale: bool = False
     has_few_rows: bool = True
 
@@ -79,8 +76,9 @@ def facts_of(data: LabelledData) -> DataFacts:
     counts = data.targets.n_positives(data.y)
     rarest = int(np.minimum(counts, data.y.shape[0] - counts).min())
     design = as_design(data.X)
-    constant = constant_for(column_means(design))
-    return DataFacts(factor_of_C(data.X), constant, have_one_scale(design), rarest < FEW_ROWS)
+    is_near_zero = constant_for(column_means(design)) == CONSTANT
+    has_one_scale = is_near_zero and have_one_scale(design)
+    return DataFacts(factor_of_C(data.X), has_one_scale, rarest < FEW_ROWS)
 
 
 def factor_of_C(X: Any) -> float:
@@ -127,7 +125,7 @@ def make_plan(
         (FinalModel(), *finals),
         tuple(sizes),
         limits,
-        {**(columns or {}), "intercept_scaling": facts.constant},
+        {**(columns or {}), "intercept_scaling": CONSTANT},
     )
 
 

@@ -51,10 +51,10 @@ ONE_AT_A_TIME: dict[str, Callable[[Refitter, Sequence[int]], list[Refit]]] = {
 SCALED = "scaled_"
 #: Mean squares of entries that one grid of C serves: unit rows of text to unit deviations.
 MEAN_SQUARES = (1e-3, 10.0)
-#: The value of the constant column, and where columns are far from 0, how many times their means.
-CONSTANT, TIMES_MEANS = 1.0, 10.0
-#: How many times that it is where the intercept is almost free.
-FREE = 10.0
+#: The value of the constant column in a search, and where the intercept is almost free.
+CONSTANT, FREE_CONSTANT = 1.0, 10.0
+#: For columns of one scale that are far from 0, how many times their means it is.
+TIMES_MEANS = 10.0
 #: Gaps that searches stop at: swaps must lower the objective by a tenth of them.
 LOSS_TOL, MEASURE_TOL = 0.01, 0.1
 
@@ -115,7 +115,7 @@ class Selection:
         if self.C is None:
             return make_problem(X, y, budget=1, loss="logistic", **columns)
         if self.way in ONE_AT_A_TIME:
-            columns = {**columns, "intercept_scaling": FREE * columns["intercept_scaling"]}
+            columns = {**columns, "intercept_scaling": FREE_CONSTANT}
         kind: dict[str, Any] = {"measure" if isinstance(self.kind, Measure) else "loss": self.kind}
         return make_problem(X, y, budget=1, C=self.C, **kind, **columns)
 
@@ -191,8 +191,10 @@ def with_one_scale(problem: Problem, design: Design, fetched: FetchedColumns) ->
 def constant_for(means: FloatArray) -> float:
     """The value of the constant column for columns with these means.
 
-    Where all are far from 0, as prices and concentrations are, the intercept has to make up for the
-    means of the columns that are chosen. A penalty on it would ask for columns whose means cancel.
+    Where all are far from 0, the intercept has to make up for the means of the columns that are
+    chosen, and a penalty on it asks for columns whose means cancel. Searches of the columns as they
+    are have that penalty: of genes, say, differences are often better than sums. Those of columns
+    of one scale have none to speak of, and so do not depend on where the scale of a column begins.
     """
     typical = np.sqrt(np.mean(np.square(means))) if means.size else 0.0
     return float(max(CONSTANT, TIMES_MEANS * typical))
