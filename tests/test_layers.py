@@ -51,8 +51,8 @@ ROOMS: dict[str, tuple[set[str], ...]] = {
     ),
     "design": (
         {"_base", "checks", "groups", "pairwise"},
-        {"dense", "lines"},
-        {"split_columns"},
+        {"dense", "lines", "wrapped"},
+        {"split_columns", "scaled"},
         {"sparse"},
         {"blocks"},
         {"convert"},

@@ -3,8 +3,8 @@
 Run ``python -m studies.speed.sieve --data FOLDER``, with nothing else on the machine. F1, k = 5,
 10, 20 and 50, five parts, one core: classes of Reuters-120 with 20 to 150 positives, and three of
 News20. ``GridSearchCV`` is given the same selections without certificates, once with their own
-models and once with a squared hinge on what they select; those that are no estimators, the choice
-by correlation and the direct search, it is spared. ``--classes-of-grid`` of Reuters' classes are
+models and once with a squared hinge on what they select; those that are no estimators, the choices
+one at a time and the direct search, it is spared. ``--classes-of-grid`` of Reuters' classes are
 searched so.
 """
 
@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
 from scoresieve import BudgetClassifier, MeasureSVC, ScoreSieve
@@ -45,14 +46,17 @@ def grid_search(X: Any, y: np.ndarray) -> float:
     """The best score of the same selections and final models."""
     by_loss = BudgetClassifier("squared_hinge", certificate=False)
     by_measure = MeasureSVC("f1", certificate=False)
-    own = [
-        (by_loss, {"C": list(DEFAULT_CS), "n_features_to_select": KS}),
-        (by_measure, {"n_features_to_select": KS}),
+    of_loss = {"select__C": list(DEFAULT_CS), "select__n_features_to_select": KS}
+    scaled = [("scale", StandardScaler(with_mean=False)), ("select", by_loss)]
+    own: list[tuple[Pipeline, dict[str, Any]]] = [
+        (Pipeline([("select", by_loss)]), of_loss),
+        (Pipeline(scaled), of_loss),
+        (Pipeline([("select", by_measure)]), {"select__n_features_to_select": KS}),
     ]
     refitted = [
         (
-            Pipeline([("select", model), ("final", LinearSVC(dual=False))]),
-            {"final__C": list(FINAL_CS)} | {f"select__{key}": grid[key] for key in grid},
+            Pipeline([*model.steps, ("final", LinearSVC(dual=False))]),
+            {"final__C": list(FINAL_CS)} | grid,
         )
         for model, grid in own
     ]

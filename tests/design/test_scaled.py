@@ -7,8 +7,13 @@ import pytest
 import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
 
-from scoresieve.design import ScaledDesign, as_design, open_blocks, write_blocks
-from scoresieve.design.scaled import equal_factors, have_one_scale, norms_and_spreads
+from scoresieve.design import as_design, open_blocks, write_blocks
+from scoresieve.design.scaled import (
+    ScaledDesign,
+    equal_factors,
+    have_one_scale,
+    norms_and_spreads,
+)
 
 FORMS = {
     "C": np.ascontiguousarray,

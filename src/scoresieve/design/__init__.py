@@ -11,9 +11,7 @@ from scoresieve.design.blocks.row_blocks import RowBlocks
 from scoresieve.design.blocks.writer import Conversion
 from scoresieve.design.convert import ConstantDesign, as_design
 from scoresieve.design.dense import DenseColumns, DenseDesign
-from scoresieve.design.scaled import ScaledDesign
 from scoresieve.design.sparse import SparseColumns, SparseDesign
-from scoresieve.design.wrapped import WrappedDesign
 
 __all__ = [
     "Columns",
@@ -25,10 +23,8 @@ __all__ = [
     "Design",
     "Entries",
     "RowBlocks",
-    "ScaledDesign",
     "SparseColumns",
     "SparseDesign",
-    "WrappedDesign",
     "as_design",
     "as_row_blocks",
     "blocks_from_npz",

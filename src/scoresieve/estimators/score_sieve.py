@@ -65,13 +65,17 @@ class ScoreSieve(
 
     **Conventions**
 
-    * Candidates: the columns that correlate most with y, one at a time; the measure's own bound
-      under the limit of k features (see :class:`MeasureSVC`); the squared hinge, likewise, at each
-      of ``Cs``; and the measure itself, raised on the training rows by one column after the other.
-      Final models: the one that chose the columns (a logistic regression with C = 1 where none
-      did), and squared hinges on them with C of 0.1, 1, 10 and 100. Of those within a quarter of a
-      standard error of the best the first is taken, by the order of the final models, then that of
-      the candidates, and of one loss the smallest C.
+    * Candidates: the columns that say most one at a time, by average precision, chi2 (both of the
+      300 that correlate most with y) and correlation; the measure's own bound under the limit of k
+      features (see :class:`MeasureSVC`); the squared hinge, likewise, at each of ``Cs``, for the
+      columns as they are and brought to one deviation; and the measure itself, raised on the
+      training rows by one column after the other. Final models: the one that chose the columns (a
+      logistic regression with C = 1 where none did), and squared hinges on them with C of 0.1, 1,
+      10 and 100.
+    * Of all that are within a quarter of a standard error of the best the first is taken, by the
+      order of the final models, then that of the candidates, and of one loss the smallest C. What
+      is chosen one at a time comes first where a class, or the rest, has fewer than 50 rows, and
+      after the losses where they have more.
     * More than two classes, or an indicator matrix, make one choice for each class against the
       rest, of the number of features, too.
     * ``decision_function`` is the log-odds of the calibrated score above those of the threshold,
@@ -86,17 +90,22 @@ class ScoreSieve(
     n_features_to_select : int or list of int, optional
         How many features for each class, or numbers to choose from: the smallest whose score is
         within one standard error of the best. By default 2, 5, 10, 20, 50, 100 and 200.
-    candidates : list of str, default=("correlation", "measure", "squared_hinge", "direct")
-        What to choose columns by: ``"correlation"`` with y, one at a time, ``"measure"``, its own
-        bound, ``"direct"``, the measure itself on the training rows, or the name of a loss.
+    candidates : list of str, optional
+        What to choose columns by; by default all of the above. ``"alone"``, by the average
+        precision of a column, ``"chi2"`` and ``"correlation"``, one at a time; ``"measure"``, its
+        own bound; ``"direct"``, the measure itself on the training rows; or the name of a loss, or
+        ``"scaled_"`` and that name for columns brought to one deviation.
     Cs : list of float, optional
-        Weights of the losses. By default 0.3, 1, 3 and 10, divided by the mean square of X's
-        entries, 0 left out, as far as that is outside of 0.001 to 10, so that the unit of X does
-        not matter. The measure's own bound has the C of :class:`MeasureSVC`, divided likewise.
+        Weights of the losses. By default 0.3 and 3, divided by the mean square of X's entries, 0
+        left out, as far as that is outside of 0.001 to 10, so that the unit of X does not matter.
+        The measure's own bound has the C of :class:`MeasureSVC`, divided likewise.
     cv : int, splitter or iterable of (train, test), optional
-        As in scikit-learn: 5 parts by default, stratified unless y is an indicator matrix. The rows
-        of a number of parts are in random order, the same at every call; give a splitter where
-        neighbours belong together. Every row must be held out once.
+        As in scikit-learn: 5 parts by default, stratified unless y is an indicator matrix, and
+        where rows are few anew several times, so that 1,500 rows are held out together, at most 5
+        times (once with ``max_time``); scores and thresholds are means then. The rows of a number
+        of parts are in random order, the same at every call; give a splitter where neighbours
+        belong together. Every row must be held out equally often, as by ``KFold`` and
+        ``RepeatedKFold``.
     always_features, excluded_features, feature_groups, pos_label, multi_class_support
         As in :class:`MeasureSVC`.
     max_time : float, optional

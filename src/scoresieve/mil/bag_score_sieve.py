@@ -65,8 +65,12 @@ class BagScoreSieve(BagModelMixin, CallbackMixin, ClassifierMixin, BaseEstimator
     sigmas : list of float or str, default=("0.25*median", "0.5*median", "median")
         Widths to choose from, see :class:`~scoresieve.mil.MILESEmbedding`; without effect for
         ``metric="cosine"``.
-    candidates, Cs, cv, pos_label, max_time, n_jobs, verbose
-        As in :class:`~scoresieve.ScoreSieve`; ``cv`` splits bags.
+    candidates, pos_label, max_time, n_jobs, verbose
+        As in :class:`~scoresieve.ScoreSieve`.
+    Cs : list of float, optional
+        Weights of the losses; by default 0.3, 1, 3 and 10.
+    cv : int, splitter or iterable of (train, test), optional
+        Of bags, as in :class:`~scoresieve.ScoreSieve`, but 5 parts once by default.
     metric, n_prototypes, prototypes, max_memory, random_state
         As in :class:`~scoresieve.mil.MILESEmbedding`.
 

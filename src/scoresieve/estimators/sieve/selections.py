@@ -24,8 +24,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from scoresieve._arrays import FloatArray, IntArray
-from scoresieve.design import Design, ScaledDesign, as_design
-from scoresieve.design.scaled import column_means, equal_factors
+from scoresieve.design import Design, as_design
+from scoresieve.design.scaled import ScaledDesign, column_means, equal_factors
 from scoresieve.estimators.sieve.alone import above_chance, chi2_statistics, refits_by
 from scoresieve.estimators.sieve.correlated import correlated_refits
 from scoresieve.losses import Loss

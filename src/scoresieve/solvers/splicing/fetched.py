@@ -7,7 +7,8 @@ from functools import cached_property
 import numpy as np
 
 from scoresieve._arrays import BoolArray, FloatArray, IntArray
-from scoresieve.design import Columns, Design, WrappedDesign
+from scoresieve.design import Columns, Design
+from scoresieve.design.wrapped import WrappedDesign
 
 #: Numbers that may be kept (256 MB), those that X does not store counted in.
 MOST_NUMBERS = 2**25
