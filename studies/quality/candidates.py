@@ -30,7 +30,7 @@ ALL = tuple(ScoreSieve().candidates)
 def variants() -> dict[str, tuple[str, ...]]:
     """Candidates by what they are called in the table."""
     without = {f"without {name}": tuple(c for c in ALL if c != name) for name in ALL}
-    return {"all": ALL, **without, **{f"{name} alone": (name,) for name in ALL}}
+    return {"all": ALL, **without, **{f"only {name}": (name,) for name in ALL}}
 
 
 def play(folder: DataFolder, name: str, label: int, k: int, variant: str) -> dict[str, Any]:

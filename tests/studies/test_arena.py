@@ -14,11 +14,13 @@ from sklearn.svm import LinearSVC
 from scoresieve import get_measure
 from scoresieve.baselines import SVMRFE
 from studies.common.data import DataFolder, Split
+from studies.common.storing import Store
 from studies.common.thresholds import best_threshold
 from studies.quality.arena import cells, cli, known_support, outsiders, sets
 from studies.quality.arena.crossfit import choose, parts_of, refit, refit_candidates, select_all
 from studies.quality.arena.filters import N_BINS, information
 from studies.quality.arena.methods import ALL_FEATURES, METHODS, Method
+from studies.quality.arena.packed import pack, unpack
 from studies.quality.arena.picks import Pick
 from studies.quality.arena.refits import LOSSES, balanced, fit_path, merge_rows
 from studies.quality.arena.sets import Task
@@ -263,6 +265,28 @@ def test_a_run_goes_on_where_it_was(small_sets, tmp_path, capsys, monkeypatch):
     assert capsys.readouterr().out == text
     cli.main([*options, "--again", "chi2"])
     assert [unit.method for unit in played[12:]] == ["chi2", "chi2"]
+
+
+def test_what_was_played_comes_back_without_supports(tmp_path):
+    state, cells, again = (tmp_path / name for name in ("state.jsonl", "cells.xz", "again.jsonl"))
+    row = {"kind": "cell", "method": "chi2", "f1": 51.23456, "k": 5, "support": "1 2 3"}
+    store = Store(state)
+    for key in ('["b", [null]]', '["a", 2]'):
+        store.append(key, [row], 1.5, [])
+    pack(state, cells)
+    unpack(cells, again)
+    found = Store(again)
+    assert list(found.lines) == ['["a", 2]', '["b", [null]]']
+    assert found.result('["a", 2]') == [{"kind": "cell", "method": "chi2", "f1": 51.235, "k": 5}]
+    unpack(cells, state)
+    assert Store(state).result('["a", 2]') == [row]
+
+
+def test_packed_cells_need_a_state_file(capsys):
+    for options in (["--played"], ["--pack", "cells.xz"]):
+        with pytest.raises(SystemExit):
+            cli.parse(options)
+        assert "give --state FILE" in capsys.readouterr().err
 
 
 def test_the_order_of_work():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator, Sequence
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from studies.common.options import (
@@ -22,6 +23,7 @@ from studies.quality.arena.board import RULES
 from studies.quality.arena.cells import Unit, is_out_of_date, play
 from studies.quality.arena.claims import all_claims
 from studies.quality.arena.methods import ALL_FEATURES, KS, MAIN_KS, METHODS, TARGET_SETS, TARGETS
+from studies.quality.arena.packed import PLAYED, pack, unpack
 from studies.quality.arena.report import show_scores
 from studies.quality.arena.sets import SETS, load_set, tasks_of
 from studies.quality.arena.side_tables import show_claims, show_side_tables
@@ -119,12 +121,22 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         "--again", nargs="+", choices=list(METHODS), default=[], help="run these though stored"
     )
     add_state_options(parser, "cells")
+    parser.add_argument(
+        "--played",
+        type=Path,
+        nargs="?",
+        const=PLAYED,
+        help="begin a new state with packed cells, by default those that come with the study",
+    )
+    parser.add_argument("--pack", type=result_file, help="write the state there, packed")
     parser.add_argument("--figure", type=result_file, help="draw the mean ranks to this PNG file")
     args = parser.parse_args(arguments)
     if args.quick:
         for name, value in QUICK.items():
             setattr(args, name, value)
         args.methods = [name for name in args.methods if name in QUICK_METHODS]
+    if args.state is None and (args.played is not None or args.pack is not None):
+        parser.error("--played and --pack are about a state file; give --state FILE, too")
     if args.reference is None:
         args.reference = next(name for name in REFERENCES if name in METHODS)
     return args
@@ -134,6 +146,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     args = parse(arguments)
     if "abess" not in METHODS:
         log("abess is not installed, so that it does not take part: pip install abess")
+    if args.played is not None:
+        unpack(args.played, args.state)
     found = tasks(args)
     costs = [task[2] for task in found]
     work = [task[:2] for task in found]
@@ -147,6 +161,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         print_note(f"ScoreSieve is not there yet; {args.reference} stands for it.")
     if args.figure is not None and ranks:
         draw_ranks(args, ranks[0])
+    if args.pack is not None:
+        pack(args.state, args.pack)
     finish(args, {"ranks": ranks, "claims": [claim._asdict() for claim in claims], "rows": rows})
 
 
