@@ -26,8 +26,8 @@ import numpy as np
 from scoresieve._arrays import FloatArray, IntArray
 from scoresieve.design import Design, as_design
 from scoresieve.design.scaled import ScaledDesign, column_means, equal_factors
-from scoresieve.estimators.sieve.alone import above_chance, chi2_statistics, refits_by
 from scoresieve.estimators.sieve.correlated import correlated_refits
+from scoresieve.estimators.sieve.filters import above_chance, chi2_statistics, refits_by
 from scoresieve.losses import Loss
 from scoresieve.measures import Measure
 from scoresieve.risks import LossRisk

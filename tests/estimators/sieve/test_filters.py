@@ -11,8 +11,8 @@ from sklearn.metrics import average_precision_score
 
 from scoresieve import ScoreSieve
 from scoresieve.design import as_design
-from scoresieve.estimators.sieve import alone
-from scoresieve.estimators.sieve.alone import average_precisions, chi2_statistics
+from scoresieve.estimators.sieve import filters
+from scoresieve.estimators.sieve.filters import average_precisions, chi2_statistics
 from scoresieve.estimators.sieve.plans import make_selections, start_clock
 from scoresieve.estimators.sieve.selections import paths
 
@@ -92,7 +92,7 @@ def test_among_the_most_correlated_alone(monkeypatch):
         *(X, np.where(y, 1.0, -1.0), [4], start_clock(None)),
         intercept_scaling=1.0,
     )
-    monkeypatch.setattr(alone, "N_RANKED", 4)
+    monkeypatch.setattr(filters, "N_RANKED", 4)
     few = correlated[0].columns
     order = few[np.argsort(-by_sklearn(X, y)[few])]
     assert chosen(X, y, (2,)) == [sorted(order[:2])]
