@@ -19,7 +19,7 @@ import numpy as np
 
 from scoresieve._arrays import FloatArray
 from scoresieve.regularizers.units import ALWAYS
-from scoresieve.solvers.bundle.scaled import MasterProblem, MasterSolution
+from scoresieve.solvers.bundle.scaled import MasterProblem, MasterSolution, combined
 from scoresieve.solvers.interior.graded import ColumnStep, EquilibratedLU, GradedColumns
 from scoresieve.solvers.interior.predictor_corrector import Iterate
 
@@ -99,7 +99,7 @@ class GradedKKT:
     def _offer_dual(self, alpha: FloatArray) -> None:
         """Take the best multiple of alpha if its dual value is the best so far."""
         gain = float(self._q @ alpha)
-        strength = self._norm.dual_squared(alpha @ self._A)
+        strength = self._norm.dual_squared(combined(alpha, self._A))
         # Not a bit too large: to scale it down again would spoil what cancels exactly.
         margin = self._n_cuts * float(np.finfo(float).eps)
         multiple = self._cap / float(alpha.sum()) * (1.0 - margin)

@@ -89,7 +89,7 @@ class MasterProblem:
 
     def dual(self, alpha: FloatArray) -> float:
         """Value of the dual at a feasible ``alpha``: a lower bound of the optimum."""
-        correlations = self.cuts.T @ alpha
+        correlations = combined(alpha, self.cuts)
         return float(self.losses @ alpha) - 0.5 * self.norm.dual_squared(correlations)
 
     def feasible(self, alpha: FloatArray) -> FloatArray:
@@ -97,6 +97,15 @@ class MasterProblem:
         alpha = np.maximum(alpha, 0.0)
         total = float(alpha.sum())
         return alpha * (self.C / total) if total > self.C else alpha
+
+
+def combined(alpha: FloatArray, cuts: FloatArray) -> FloatArray:
+    """``sum_k alpha_k a_k``, each product rounded before it is added.
+
+    So equal products cancel to the last bit on every machine. A matrix product may fuse the
+    multiplication with the addition, and then they do not.
+    """
+    return np.sum(alpha[:, np.newaxis] * cuts, axis=0)
 
 
 @dataclass(frozen=True, eq=False)
