@@ -92,6 +92,18 @@ def test_what_has_one_scale_is_left_as_it_is():
     assert_array_equal(equal_factors(as_design(np.ones((4, 3))), BOUNDS), 0.0)
 
 
+def test_the_mean_square_is_that_of_x_or_the_share_of_entries():
+    rng = np.random.default_rng(4)
+    dense = rng.normal(size=(2000, 4))
+    for unit in (1e-3, 0.1, 1.0):
+        scaled = unit * dense * equal_factors(as_design(unit * dense), BOUNDS)
+        assert_allclose(scaled.std(axis=0), 1.0, rtol=0.05)
+    few = np.where(rng.random((2000, 4)) < 0.02, rng.normal(size=(2000, 4)), 0.0)
+    for unit, expected in ((1e-3, 0.02), (0.3, 0.09), (2.0, 4.0)):
+        scaled = sp.csr_array(unit * few * equal_factors(as_design(unit * few), BOUNDS))
+        assert np.mean(scaled.data**2) == pytest.approx(expected, rel=0.3)
+
+
 @pytest.mark.parametrize("size", [1e-150, 1e150])
 def test_squares_do_not_overflow(size):
     X = np.random.default_rng(3).normal(size=(30, 4))

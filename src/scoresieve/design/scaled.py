@@ -124,7 +124,9 @@ def equal_factors(design: Design, mean_square: tuple[float, float]) -> FloatArra
     """``f_j``: the same deviation for all columns, 0 for those that are constant.
 
     The mean square of the entries that are not 0, their means taken off, is as in X, or the nearer
-    of two bounds if it is outside of them.
+    of two bounds if it is outside of them. It is at least the share of entries that are not 0: rows
+    of text have a natural length, but a column without zeros has no unit that is better than its
+    deviation.
 
     Parameters
     ----------
@@ -139,6 +141,9 @@ def equal_factors(design: Design, mean_square: tuple[float, float]) -> FloatArra
     per_entry = design.n_samples / design.column_counts()[varies].sum()
     # Of shares of the largest, whose squares do not overflow.
     own = largest * np.sqrt(per_entry * np.sum(np.square(found[varies] / largest)))
-    wanted = np.clip(own, *np.sqrt(mean_square))
-    deviation = wanted / np.sqrt(per_entry * np.count_nonzero(varies))
+    n_varying = np.count_nonzero(varies)
+    least, most = mean_square
+    share = 1.0 / (per_entry * n_varying)
+    wanted = np.clip(own, np.sqrt(max(least, share)), np.sqrt(most))
+    deviation = wanted / np.sqrt(per_entry * n_varying)
     return np.where(varies, deviation / np.where(varies, found, 1.0), 0.0)
