@@ -17,7 +17,6 @@ from typing import Any
 import numpy as np
 
 from studies.common.internals import (
-    DEFAULT_CS,
     FINE_TOL,
     Limits,
     Problem,
@@ -31,8 +30,9 @@ from studies.common.tables import pass_or_fail, print_note, print_table
 from studies.quality.arena.sets import SETS, Task, load_set, load_task, tasks_of
 
 KS = (5, 10, 20, 50, 100)
+CS = (0.3, 1.0, 3.0, 10.0)
 KINDS: tuple[dict[str, Any], ...] = (
-    *({"loss": "squared_hinge", "C": C} for C in DEFAULT_CS),
+    *({"loss": "squared_hinge", "C": C} for C in CS),
     {"measure": "f1", "price": 0.5, "C": 3.0},
     {"measure": "prbep", "price": 1.0, "C": 10.0},
 )

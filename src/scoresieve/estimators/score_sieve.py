@@ -198,7 +198,7 @@ class ScoreSieve(
         limits = start_clock(self.max_time)
         data = self._read_data(X, y, sample_weight)
         plan, measure = self._read_plan(data, limits), get_measure(self.measure)
-        n_rounds = 1 if self.max_time else n_default_rounds(data.y.shape[0])
+        n_rounds = n_default_rounds(data.y.shape[0]) if self.max_time is None else 1
         parts = make_parts(self.cv, data, groups, n_rounds)
         sieving = Sieving(plan, measure, parts, [AsGiven(parts.data.X)])
         names = getattr(self, "feature_names_in_", None)

@@ -147,7 +147,8 @@ def paths(
         Roles of columns, weights of rows and the constant, as for :func:`make_problem`.
     """
     design = as_design(X)
-    fetched: dict[bool, FetchedColumns] = {}
+    as_given: FetchedColumns | None = None
+    scaled: tuple[ScaledDesign, FetchedColumns] | None = None
     last: dict[tuple[str, bool], list[Selected]] = {}
     for selection in selections:
         problem = selection.problem(design, y, **columns)
@@ -157,24 +158,25 @@ def paths(
             width = problem.design.n_columns
             yield [selected(problem, each.scattered(width), nan) for each in refits]
             continue
-        as_given = fetched.setdefault(False, FetchedColumns(problem.design))
+        as_given = as_given or FetchedColumns(problem.design)
         if selection.way == DIRECT:
             assert isinstance(selection.kind, Measure)
             models = direct_path(problem, selection.kind, ks, limits.deadline, as_given)
             yield [selected(problem, w, nan) for w, _ in models]
             continue
+        fetched = as_given
         if selection.is_scaled:
-            problem = with_one_scale(problem, design, as_given)
-            fetched.setdefault(True, FetchedColumns(problem.design))
+            if scaled is None:
+                of_one_scale = with_one_scale(problem, design, as_given)
+                scaled = of_one_scale, FetchedColumns(of_one_scale)
+            problem, fetched = on_scaled(problem, scaled[0]), scaled[1]
         kind = selection.kind.name, selection.is_scaled
-        last[kind] = searched_path(
-            problem, ks, limits, last.get(kind, []), fetched[selection.is_scaled]
-        )
+        last[kind] = searched_path(problem, ks, limits, last.get(kind, []), fetched)
         yield last[kind]
 
 
-def with_one_scale(problem: Problem, design: Design, fetched: FetchedColumns) -> Problem:
-    """The problem with columns of one deviation; those of X that are there are not fetched again.
+def with_one_scale(problem: Problem, design: Design, fetched: FetchedColumns) -> ScaledDesign:
+    """The columns of a problem, of one deviation; those that are there are not fetched again.
 
     Parameters
     ----------
@@ -184,8 +186,12 @@ def with_one_scale(problem: Problem, design: Design, fetched: FetchedColumns) ->
     factors = equal_factors(design, MEAN_SQUARES)
     constant = constant_for(factors * column_means(design))
     beside = DesignBesideFetched(problem.design, fetched)
-    scaled = ScaledDesign(beside, np.append(factors, constant / problem.constant))
-    return replace(problem, design=scaled, constant=constant)
+    return ScaledDesign(beside, np.append(factors, constant / problem.constant))
+
+
+def on_scaled(problem: Problem, design: ScaledDesign) -> Problem:
+    """The problem of these columns, the last of them the constant one."""
+    return replace(problem, design=design, constant=problem.constant * float(design.factors[-1]))
 
 
 def constant_for(means: FloatArray) -> float:
@@ -196,8 +202,10 @@ def constant_for(means: FloatArray) -> float:
     are have that penalty: of genes, say, differences are often better than sums. Those of columns
     of one scale have none to speak of, and so do not depend on where the scale of a column begins.
     """
-    typical = np.sqrt(np.mean(np.square(means))) if means.size else 0.0
-    return float(max(CONSTANT, TIMES_MEANS * typical))
+    largest = np.abs(means).max(initial=0.0)
+    # Of shares of the largest, whose squares do not overflow.
+    share = np.sqrt(np.mean(np.square(means / largest))) if largest > 0.0 else 0.0
+    return float(max(CONSTANT, TIMES_MEANS * largest * share))
 
 
 def searched_path(
