@@ -223,7 +223,8 @@ def test_sparse_equals_dense():
         assert np.allclose(model.coef_, dense.coef_, rtol=1e-6)
 
 
-def test_whole_weights_are_repeated_rows():
+@pytest.mark.parametrize("candidate", ["squared_hinge", "measure"])
+def test_whole_weights_are_repeated_rows(candidate):
     X, y = noisy(8, n_samples=120)
     counts = np.tile([1, 2, 0], 40)
     part = np.arange(120) % 4
@@ -232,13 +233,22 @@ def test_whole_weights_are_repeated_rows():
         [(np.flatnonzero(p != each), np.flatnonzero(p == each)) for each in range(4)]
         for p in (part, part[rows])
     ]
-    arguments = QUICK | {"n_features_to_select": 2}
+    arguments = QUICK | {"n_features_to_select": 2, "candidates": [candidate]}
     weighted = ScoreSieve("f1", **arguments | {"cv": splits[0]}).fit(X, y, sample_weight=counts)
     repeated = ScoreSieve("f1", **arguments | {"cv": splits[1]}).fit(X[rows], y[rows])
     assert weighted.support_.tolist() == repeated.support_.tolist()
     assert np.allclose(
         weighted.cv_results_["mean_test_score"], repeated.cv_results_["mean_test_score"]
     )
+
+
+@pytest.mark.parametrize("measure", ["f1", "average_precision", "prec@10"])
+def test_all_candidates_take_whole_weights(measure):
+    X, y = noisy(11, n_samples=150)
+    X = X * 2.0 ** (np.arange(X.shape[1]) % 5)
+    weights = 1 + np.arange(150) % 3
+    model = ScoreSieve(measure, n_features_to_select=2, cv=3).fit(X, y, sample_weight=weights)
+    assert model.support_.tolist() == [3, 7]
 
 
 def test_roles_of_columns():

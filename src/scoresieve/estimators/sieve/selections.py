@@ -107,6 +107,12 @@ class Selection:
             return self
         return replace(self, kind=self.kind.of_share(share))
 
+    def repeats_rows(self, columns: dict[str, Any]) -> bool:
+        """Whether rows stand for their weights, since the measure that is bounded takes none."""
+        if not isinstance(self.kind, Measure) or self.way != SEARCH:
+            return False
+        return columns.get("sample_weight") is not None and not self.kind.takes_weights
+
     def problem(self, X: Any, y: FloatArray, **columns: Any) -> Problem:
         """What is minimised, for one unit; where it does not select, with a free intercept.
 
@@ -151,6 +157,10 @@ def paths(
     scaled: tuple[ScaledDesign, FetchedColumns] | None = None
     last: dict[tuple[str, bool], list[Selected]] = {}
     for selection in selections:
+        if selection.repeats_rows(columns):  # rows of its own, and so columns of its own
+            problem = selection.problem(X, y, **columns)
+            yield searched_path(problem, ks, limits, [], FetchedColumns(problem.design))
+            continue
         problem = selection.problem(design, y, **columns)
         if selection.way in ONE_AT_A_TIME:
             refitter = Refitter(problem, replace(limits, tol=LOSS_TOL))
