@@ -55,6 +55,8 @@ MEAN_SQUARES = (1e-3, 10.0)
 CONSTANT, FREE_CONSTANT = 1.0, 10.0
 #: For columns of one scale that are far from 0, how many times their means it is.
 TIMES_MEANS = 10.0
+#: What the constant model selects.
+NO_UNITS: IntArray = np.zeros(0, dtype=np.int64)
 #: Gaps that searches stop at: swaps must lower the objective by a tenth of them.
 LOSS_TOL, MEASURE_TOL = 0.01, 0.1
 
@@ -138,8 +140,8 @@ def paths(
 
     Conventions
     -----------
-    * A search starts from the constant model or what was found for the k before, and from what was
-      found with the same loss for the C before: from the better of both.
+    * A search for k starts from what was found for fewer: for the k before, and a loss for half of
+      k, a quarter, and so on, too, see :func:`rungs`.
     * Columns of X are fetched once for all searches; where scales are made equal, that happens in
       the rows that are given.
 
@@ -155,11 +157,11 @@ def paths(
     design = as_design(X)
     as_given: FetchedColumns | None = None
     scaled: tuple[ScaledDesign, FetchedColumns] | None = None
-    last: dict[tuple[str, bool], list[Selected]] = {}
+    smallest: dict[tuple[str, bool], IntArray] = {}
     for selection in selections:
         if selection.repeats_rows(columns):  # rows of its own, and so columns of its own
             problem = selection.problem(X, y, **columns)
-            yield searched_path(problem, ks, limits, [], FetchedColumns(problem.design))
+            yield searched_path(problem, ks, limits, NO_UNITS, FetchedColumns(problem.design))[0]
             continue
         problem = selection.problem(design, y, **columns)
         if selection.way in ONE_AT_A_TIME:
@@ -181,8 +183,9 @@ def paths(
                 scaled = of_one_scale, FetchedColumns(of_one_scale)
             problem, fetched = on_scaled(problem, scaled[0]), scaled[1]
         kind = selection.kind.name, selection.is_scaled
-        last[kind] = searched_path(problem, ks, limits, last.get(kind, []), fetched)
-        yield last[kind]
+        start = smallest.get(kind, NO_UNITS)
+        found, smallest[kind] = searched_path(problem, ks, limits, start, fetched)
+        yield found
 
 
 def with_one_scale(problem: Problem, design: Design, fetched: FetchedColumns) -> ScaledDesign:
@@ -218,22 +221,48 @@ def constant_for(means: FloatArray) -> float:
     return float(max(CONSTANT, TIMES_MEANS * largest * share))
 
 
-def searched_path(
-    problem: Problem,
-    ks: Sequence[int],
-    limits: Limits,
-    beside: list[Selected],
-    fetched: FetchedColumns,
-) -> list[Selected]:
-    """The best units for each k that a search finds, from those of the k before and ``beside``."""
-    found: list[Selected] = []
-    for place, k in enumerate(ks):
-        smaller = found[-1].units if found else np.zeros(0, dtype=np.int64)
-        starts = [smaller, *(each.units for each in beside[place : place + 1])]
-        found.append(
-            selected(problem, *best_weights(problem.with_budget(k), limits, starts, fetched))
-        )
+def rungs(ks: Sequence[int]) -> list[int]:
+    """The numbers that a search goes through: ``ks``, and halves of each down to the one before.
+
+    A search that begins with k columns at once finds more that are good by chance than one that
+    adds to the fewer that were found before, above all where k is more than there is to find, see
+    docs/quality.md.
+    """
+    found: list[int] = []
+    for k in ks:
+        last, halves = found[-1] if found else 1, [k]
+        while (half := (halves[-1] + 1) // 2) > last:
+            halves.append(half)
+        found += halves[::-1]
     return found
+
+
+def searched_path(
+    problem: Problem, ks: Sequence[int], limits: Limits, start: IntArray, fetched: FetchedColumns
+) -> tuple[list[Selected], IntArray]:
+    """The best units for each k that a search finds, and those of the first rung.
+
+    Each is found from the units of the one before; the first from the constant model, or from
+    ``start`` if that is better. A loss goes through all rungs.
+
+    Parameters
+    ----------
+    start : ndarray of int
+        The first rung of the same loss with another C.
+    """
+    is_loss = isinstance(problem.risk, LossRisk)
+    found: dict[int, Selected] = {}
+    last, first = NO_UNITS, None
+    for k in rungs(ks) if is_loss else ks:
+        if k not in ks and limits.deadline is not None and limits.deadline.is_over:
+            continue
+        starts = [last, start] if first is None and start.size else [last]
+        w, price = best_weights(problem.with_budget(k), limits, starts, fetched)
+        found[k] = selected(problem, w, price)
+        last = found[k].units
+        first = last if first is None else first
+    assert first is not None
+    return [found[k] for k in ks], first
 
 
 def best_weights(
