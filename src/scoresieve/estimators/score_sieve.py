@@ -65,13 +65,13 @@ class ScoreSieve(
 
     **Conventions**
 
-    * Candidates: the columns that say most one at a time, by average precision, chi2 (both of the
-      300 that correlate most with y) and correlation; the measure's own bound under the limit of k
-      features (see :class:`MeasureSVC`); the squared hinge, likewise, at each of ``Cs``, for the
-      columns as they are and brought to one deviation; and the measure itself, raised on the
-      training rows by one column after the other. Final models: the one that chose the columns (a
-      logistic regression with C = 1 where none did), and squared hinges on them with C of 0.1, 1,
-      10 and 100.
+    * Candidates: the columns that say most one at a time, by average precision, chi2 (both of
+      the 300 that correlate most with y) and correlation; the measure's own bound under the
+      limit of k features (see :class:`MeasureSVC`); the squared hinge, likewise, at each of
+      ``Cs``, for the columns as they are and brought to one deviation, by way of fewer columns;
+      and the measure itself, raised on the training rows by one column after the other. Final
+      models: the one that chose the columns (a logistic regression with C = 1 where none did),
+      and squared hinges on them with C of 0.1, 1, 10 and 100.
     * Of all that are within a quarter of a standard error of the best the first is taken, by the
       order of the final models, then that of the candidates, and of one loss the smallest C. What
       is chosen one at a time comes first where a class, or the rest, has fewer than 50 rows, and

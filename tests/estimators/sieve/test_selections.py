@@ -76,30 +76,30 @@ def test_what_few_columns_find_stays_when_there_are_more(data):
         assert set(range(N_TRUE)) <= set(many)
 
 
-def test_after_the_deadline_only_what_was_asked_for_is_searched(data, monkeypatch):
-    X, y = data
-    asked = []
-    real = selections.best_weights
+@pytest.fixture
+def asked(monkeypatch):
+    """The numbers that are searched for, in their order."""
+    numbers, real = [], selections.best_weights
 
     def noting(problem, *rest):
-        asked.append(problem.norm.budget)
+        numbers.append(problem.norm.budget)
         return real(problem, *rest)
 
     monkeypatch.setattr(selections, "best_weights", noting)
+    return numbers
+
+
+def test_after_the_deadline_only_what_was_asked_for_is_searched(data, asked):
+    X, y = data
     found = searched(X, y, [10, 30], limits=start_clock(1e-9))
     assert asked == [10, 30, 10, 30]
     assert all(path[1].size for path in found)
 
 
-def test_the_bound_of_a_measure_is_searched_for_the_numbers_alone(data, monkeypatch):
+def test_a_loss_goes_through_all_rungs_and_the_bound_of_a_measure_does_not(data, asked):
     X, y = data[0][:, :40], data[1]
-    asked = []
-    real = selections.best_weights
-
-    def noting(problem, *rest):
-        asked.append(problem.norm.budget)
-        return real(problem, *rest)
-
-    monkeypatch.setattr(selections, "best_weights", noting)
+    searched(X, y, [8])
+    assert asked == 2 * rungs([8])
+    asked.clear()
     searched(X, y, [8], kind=get_measure("f1"))
     assert asked == [8, 8]
