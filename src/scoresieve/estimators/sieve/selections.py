@@ -141,7 +141,8 @@ def paths(
     Conventions
     -----------
     * A search for k starts from what was found for fewer: for the k before, and a loss for half of
-      k, a quarter, and so on, too, see :func:`rungs`.
+      k, a quarter, and so on, too, see :func:`rungs`. The first of them starts from the constant
+      model, or from what the same loss has found there with the C before, if that is better.
     * Columns of X are fetched once for all searches; where scales are made equal, that happens in
       the rows that are given.
 
@@ -252,17 +253,15 @@ def searched_path(
     """
     is_loss = isinstance(problem.risk, LossRisk)
     found: dict[int, Selected] = {}
-    last, first = NO_UNITS, None
+    last = NO_UNITS
     for k in rungs(ks) if is_loss else ks:
         if k not in ks and limits.deadline is not None and limits.deadline.is_over:
             continue
-        starts = [last, start] if first is None and start.size else [last]
+        starts = [last] if found or not start.size else [last, start]
         w, price = best_weights(problem.with_budget(k), limits, starts, fetched)
         found[k] = selected(problem, w, price)
         last = found[k].units
-        first = last if first is None else first
-    assert first is not None
-    return [found[k] for k in ks], first
+    return [found[k] for k in ks], found[min(found)].units
 
 
 def best_weights(
