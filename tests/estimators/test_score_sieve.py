@@ -65,8 +65,8 @@ def test_the_best_row_of_the_table_is_chosen(binary):
     allowed = 0.25 * table["std_test_score"][top]
     assert model.best_score_ >= table["mean_test_score"][top] - allowed
     # Three ways to look at one column, the bound, the measure itself, one loss with one C,
-    # once since all columns have one scale; five final models.
-    assert len(table["params"]) == (3 + 1 + 1 + 1) * 5
+    # once since all columns have one scale; nine final models.
+    assert len(table["params"]) == (3 + 1 + 1 + 1) * 9
 
 
 def test_the_score_of_the_table_is_that_of_rows_no_model_has_seen():
@@ -329,7 +329,7 @@ def test_progress_goes_to_stderr(capsys):
         *(f"[ScoreSieve] class True, split {number}" for number in range(3)),
         "[ScoreSieve] choice",
     ]
-    assert "5 settings" in lines[0]
+    assert "9 settings" in lines[0]
     assert "class True: 2 columns by squared_hinge, C=1, f1 0." in lines[-1]
 
 
@@ -437,6 +437,25 @@ def test_final_models_are_those_of_scikit_learn():
         theirs.fit(X[:, [3, 7]], y)
         assert w == pytest.approx(theirs.coef_[0], rel=1e-3)
         assert intercept == pytest.approx(theirs.intercept_[0], rel=1e-3, abs=1e-3)
+
+
+@pytest.mark.parametrize("entered", [None, np.array([5, 5]), np.array([2, 10])])
+def test_graded_final_models_are_those_of_columns_that_are_made_smaller(entered):
+    from sklearn.svm import LinearSVC
+
+    X, y = noisy(15, noise=2.0)
+    columns, labels = X[:, [3, 7]], np.where(y, 1.0, -1.0)
+    chosen = Selected(np.array([3]), np.array([3, 7]), np.zeros(2), 0.0, entered=entered)
+    finals = [FinalModel(1.0), FinalModel(0.1, is_graded=True), FinalModel(1.0, is_graded=True)]
+    even, *graded = fit_finals(finals, columns, labels, None, chosen)
+    factors = np.ones(2) if entered is None else entered[0] / entered
+    for (w, intercept), C in zip(graded, (0.1, 1.0), strict=True):
+        theirs = LinearSVC(C=C, tol=1e-8, dual=False, intercept_scaling=10.0)
+        theirs.fit(columns * factors, y)
+        assert w == pytest.approx(factors * theirs.coef_[0], rel=1e-3)
+        assert intercept == pytest.approx(theirs.intercept_[0], rel=1e-3, abs=1e-3)
+    # Each kind starts from its own models, to which the C of the other does not matter.
+    assert (graded[1][0] == pytest.approx(even[0], rel=1e-4)) == bool(np.all(factors == 1.0))
 
 
 @pytest.mark.parametrize("scale", [1e-6, 1e6])

@@ -13,7 +13,7 @@ that are good by chance. One column at a time there is less to find.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -23,14 +23,14 @@ from scoresieve.design.scaled import norms_and_spreads
 from scoresieve.regularizers.units import largest_positions
 from scoresieve.risks import LossRisk
 from scoresieve.solvers.splicing.refits import Refit, Refitter
-from scoresieve.solvers.splicing.splice import start_at_constant
+
+#: The k units that are strongest one at a time, the strongest first, from the model without units.
+Filter = Callable[[Refitter, Refit, int], IntArray]
 
 
-def correlated_refits(refitter: Refitter, ks: Sequence[int]) -> list[Refit]:
-    """The refits on the k units with the largest r, for each k in ascending order."""
-    start = start_at_constant(refitter)
-    strength = refitter.norm.units.norms(correlations_at(refitter, start))
-    return refits_in_order(refitter, ks, start, by_strength(strength, ks[-1]))
+def correlated(refitter: Refitter, start: Refit, k: int) -> IntArray:
+    """The k units with the largest r."""
+    return by_strength(refitter.norm.units.norms(correlations_at(refitter, start)), k)
 
 
 def refits_in_order(

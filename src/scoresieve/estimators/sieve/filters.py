@@ -18,21 +18,16 @@ over X finds these, and of the others few would come in.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from itertools import pairwise
 
 import numpy as np
 
-from scoresieve._arrays import BoolArray, FloatArray
+from scoresieve._arrays import BoolArray, FloatArray, IntArray
 from scoresieve.design import Entries
-from scoresieve.estimators.sieve.correlated import (
-    by_strength,
-    correlations_at,
-    refits_in_order,
-)
+from scoresieve.estimators.sieve.correlated import by_strength, correlations_at
 from scoresieve.risks import LossRisk
 from scoresieve.solvers.splicing.refits import Refit, Refitter, columns_of_units
-from scoresieve.solvers.splicing.splice import start_at_constant
 
 #: Units that are ranked, and numbers that these may have together: where there are many rows they
 #: are fewer, but as many as are wanted at least.
@@ -43,15 +38,11 @@ N_RANKED, MOST_NUMBERS = 300, 2**22
 Statistic = Callable[[Entries, BoolArray, FloatArray], FloatArray]
 
 
-def refits_by(statistic: Statistic, refitter: Refitter, ks: Sequence[int]) -> list[Refit]:
-    """The refits on the k units with the largest statistic, for each k in ascending order.
-
-    Of a group of columns it is the norm of theirs.
-    """
-    problem, norm, start = refitter.problem, refitter.norm, start_at_constant(refitter)
-    risk = problem.risk
+def ranked_by(statistic: Statistic, refitter: Refitter, start: Refit, k: int) -> IntArray:
+    """The k units with the largest statistic; of a group of columns it is the norm of theirs."""
+    problem, norm, risk = refitter.problem, refitter.norm, refitter.problem.risk
     assert isinstance(risk, LossRisk)
-    n_ranked = max(ks[-1], min(N_RANKED, MOST_NUMBERS // risk.y.size))
+    n_ranked = max(k, min(N_RANKED, MOST_NUMBERS // risk.y.size))
     screened = by_strength(norm.units.norms(correlations_at(refitter, start)), n_ranked)
     columns = columns_of_units(norm, np.sort(screened))[norm.always.size :]
     entries = refitter.fetched.block(columns).entries()
@@ -60,7 +51,7 @@ def refits_by(statistic: Statistic, refitter: Refitter, ks: Sequence[int]) -> li
     # What says nothing stays behind all that does, in front of what was not looked at.
     found = statistic(entries, positive, weights)
     strength[columns] = np.maximum(found, np.finfo(np.float64).tiny)
-    return refits_in_order(refitter, ks, start, by_strength(norm.units.norms(strength), ks[-1]))
+    return by_strength(norm.units.norms(strength), k)
 
 
 def above_chance(entries: Entries, positive: BoolArray, weights: FloatArray) -> FloatArray:

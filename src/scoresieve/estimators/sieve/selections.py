@@ -15,7 +15,7 @@ one at a time is steadier than what a search finds.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from math import nan
@@ -26,8 +26,9 @@ import numpy as np
 from scoresieve._arrays import FloatArray, IntArray
 from scoresieve.design import Design, as_design
 from scoresieve.design.scaled import ScaledDesign, column_means, equal_factors
-from scoresieve.estimators.sieve.correlated import correlated_refits
-from scoresieve.estimators.sieve.filters import above_chance, chi2_statistics, refits_by
+from scoresieve.estimators.sieve.correlated import Filter, correlated, refits_in_order
+from scoresieve.estimators.sieve.filters import above_chance, chi2_statistics, ranked_by
+from scoresieve.estimators.sieve.rungs import entered_at, rungs
 from scoresieve.losses import Loss
 from scoresieve.measures import Measure
 from scoresieve.risks import LossRisk
@@ -36,16 +37,16 @@ from scoresieve.solvers.hard_budget.search import solve_hard_budget
 from scoresieve.solvers.limits import Limits
 from scoresieve.solvers.problem import Problem, make_problem
 from scoresieve.solvers.splicing.fetched import DesignBesideFetched, FetchedColumns
-from scoresieve.solvers.splicing.refits import Refit, Refitter
-from scoresieve.solvers.splicing.splice import most_promising, splice
+from scoresieve.solvers.splicing.refits import Refitter, columns_of_units
+from scoresieve.solvers.splicing.splice import most_promising, splice, start_at_constant
 
 #: Names of ways to choose: under a budget what is minimised, one at a time, or the measure itself.
 SEARCH, DIRECT = "search", "direct"
-#: Ways that look at one unit at a time, and the refits that they end with.
-ONE_AT_A_TIME: dict[str, Callable[[Refitter, Sequence[int]], list[Refit]]] = {
-    "alone": partial(refits_by, above_chance),
-    "chi2": partial(refits_by, chi2_statistics),
-    "correlation": correlated_refits,
+#: Ways that look at one unit at a time.
+ONE_AT_A_TIME: dict[str, Filter] = {
+    "alone": partial(ranked_by, above_chance),
+    "chi2": partial(ranked_by, chi2_statistics),
+    "correlation": correlated,
 }
 #: What the name of a loss begins with where it sees columns of one deviation.
 SCALED = "scaled_"
@@ -64,7 +65,13 @@ LOSS_TOL, MEASURE_TOL = 0.01, 0.1
 class Selected(NamedTuple):
     """The chosen units, and the model that chose them: weights of their columns, and intercept.
 
-    ``price`` is what a false alarm costs in the bound of a measure; NaN for losses.
+    Attributes
+    ----------
+    price : float
+        What a false alarm costs in the bound of a measure; NaN for losses.
+    entered : ndarray of int of shape (len(columns),), or None
+        When each column came in, see :func:`~scoresieve.estimators.sieve.rungs.entered_at`; None
+        where that is not known.
     """
 
     units: IntArray
@@ -72,6 +79,7 @@ class Selected(NamedTuple):
     w: FloatArray
     intercept: float
     price: float = nan
+    entered: IntArray | None = None
 
 
 @dataclass(frozen=True)
@@ -167,15 +175,15 @@ def paths(
         problem = selection.problem(design, y, **columns)
         if selection.way in ONE_AT_A_TIME:
             refitter = Refitter(problem, replace(limits, tol=LOSS_TOL))
-            refits = ONE_AT_A_TIME[selection.way](refitter, ks)
-            width = problem.design.n_columns
-            yield [selected(problem, each.scattered(width), nan) for each in refits]
+            yield filtered_path(refitter, ONE_AT_A_TIME[selection.way], ks)
             continue
         as_given = as_given or FetchedColumns(problem.design)
         if selection.way == DIRECT:
             assert isinstance(selection.kind, Measure)
-            models = direct_path(problem, selection.kind, ks, limits.deadline, as_given)
-            yield [selected(problem, w, nan) for w, _ in models]
+            every = rungs(ks)
+            models = direct_path(problem, selection.kind, every, limits.deadline, as_given)
+            grown = [selected(problem, w, nan) for w, _ in models]
+            yield with_entries(dict(zip(every, grown, strict=True)), ks)
             continue
         fetched = as_given
         if selection.is_scaled:
@@ -222,22 +230,6 @@ def constant_for(means: FloatArray) -> float:
     return float(max(CONSTANT, TIMES_MEANS * largest * share))
 
 
-def rungs(ks: Sequence[int]) -> list[int]:
-    """The numbers that a search goes through: ``ks``, and halves of each down to the one before.
-
-    A search that begins with k columns at once finds more that are good by chance than one that
-    adds to the fewer that were found before, above all where k is more than there is to find, see
-    docs/quality.md.
-    """
-    found: list[int] = []
-    for k in ks:
-        last, halves = found[-1] if found else 1, [k]
-        while (half := (halves[-1] + 1) // 2) > last:
-            halves.append(half)
-        found += halves[::-1]
-    return found
-
-
 def searched_path(
     problem: Problem, ks: Sequence[int], limits: Limits, start: IntArray, fetched: FetchedColumns
 ) -> tuple[list[Selected], IntArray]:
@@ -261,7 +253,27 @@ def searched_path(
         w, price = best_weights(problem.with_budget(k), limits, starts, fetched)
         found[k] = selected(problem, w, price)
         last = found[k].units
-    return [found[k] for k in ks], found[min(found)].units
+    return with_entries(found, ks), found[min(found)].units
+
+
+def filtered_path(refitter: Refitter, strongest: Filter, ks: Sequence[int]) -> list[Selected]:
+    """The units that are strongest one at a time, and the refits on them, for each k."""
+    problem, start = refitter.problem, start_at_constant(refitter)
+    order = strongest(refitter, start, ks[-1])
+    refits = refits_in_order(refitter, ks, start, order)
+    width = problem.design.n_columns
+    models = [selected(problem, each.scattered(width), nan) for each in refits]
+    supports = {k: columns_of_units(problem.norm, np.sort(order[:k])) for k in rungs(ks)}
+    return [
+        model._replace(entered=entered_at(k, {**supports, k: model.columns}))
+        for k, model in zip(ks, models, strict=True)
+    ]
+
+
+def with_entries(found: Mapping[int, Selected], ks: Sequence[int]) -> list[Selected]:
+    """What was found for each k, with the numbers that its columns came in at."""
+    supports = {k: each.columns for k, each in found.items()}
+    return [found[k]._replace(entered=entered_at(k, supports)) for k in ks]
 
 
 def best_weights(
