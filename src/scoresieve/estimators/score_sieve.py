@@ -71,7 +71,8 @@ class ScoreSieve(
       ``Cs``, for the columns as they are and brought to one deviation, by way of fewer columns;
       and the measure itself, raised on the training rows by one column after the other. Final
       models: the one that chose the columns (a logistic regression with C = 1 where none did),
-      and squared hinges on them with C of 0.1, 1, 10 and 100.
+      and squared hinges on them with C of 0.1, 1, 10 and 100, with the same penalty for all
+      columns, and graded, with the larger one for those that came in later.
     * Of all that are within a quarter of a standard error of the best the first is taken, by the
       order of the final models, then that of the candidates, and of one loss the smallest C. What
       is chosen one at a time comes first where a class, or the rest, has fewer than 50 rows, and
