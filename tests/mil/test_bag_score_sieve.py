@@ -85,10 +85,10 @@ def test_the_width_and_the_number_are_chosen(bags, binary, fitted):
     table = fitted.cv_results_
     assert fitted.best_params_["sigma"] == "0.5*median"
     assert fitted.best_params_["n_instances_to_select"] == 1
-    assert table["param_sigma"].tolist() == [0.05] * 10 + ["0.5*median"] * 10
-    assert_array_equal(table["param_n_instances_to_select"], np.tile(np.repeat([1, 3], 5), 2))
+    assert table["param_sigma"].tolist() == [0.05] * 18 + ["0.5*median"] * 18
+    assert_array_equal(table["param_n_instances_to_select"], np.tile(np.repeat([1, 3], 9), 2))
     assert [point["sigma"] for point in table["params"]] == table["param_sigma"].tolist()
-    assert sorted(table["rank_test_score"]) == list(range(1, 21))
+    assert sorted(table["rank_test_score"]) == list(range(1, 37))
     assert fitted.best_score_ == table["mean_test_score"].max()
     assert fitted.best_params_ in table["params"]
     assert fitted.embedding_.sigma == "0.5*median"
