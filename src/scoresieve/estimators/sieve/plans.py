@@ -33,8 +33,6 @@ from scoresieve.solvers.limits import Deadline, Limits
 #: C of the losses if none are given, and of the squared hinges on the chosen columns.
 DEFAULT_CS = (0.3, 3.0)
 FINAL_CS = (0.1, 1.0, 10.0, 100.0)
-#: C of those that are graded.
-GRADED_CS = (0.1, 1.0, 10.0, 100.0)
 #: C of the logistic regression on what is chosen one at a time.
 ONE_AT_A_TIME_C = 1.0
 #: Rows of a class, or of all others, below which what is chosen one at a time is to be preferred.
@@ -121,8 +119,7 @@ def make_plan(
     Cs : sequence of float
         Those of the losses if the user has given none.
     """
-    finals = [FinalModel(facts.factor * C) for C in FINAL_CS]
-    finals += [FinalModel(facts.factor * C, is_graded=True) for C in GRADED_CS]
+    finals = [FinalModel(facts.factor * C, graded) for graded in (False, True) for C in FINAL_CS]
     return Plan(
         make_selections(estimator, facts, Cs),
         (FinalModel(), *finals),
