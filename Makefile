@@ -21,10 +21,12 @@ RELEASE := $(VENV)/.release-installed
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo docs test test-quick test-matrix test-oldest coverage mutation soak paper dist try-dist lint format clean distclean
+.PHONY: help install demo docs test test-quick test-matrix test-oldest coverage mutation soak paper dist try-dist lint format clean distclean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
+
+install: $(DEV) $(DOCS) ## the tools of "make test docs" into .venv, where they are missing or old
 
 demo: $(PLOT) ## select words on docstrings, print a table, draw demo_output/
 	$(BIN)/python -m scoresieve.demo

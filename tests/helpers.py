@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
+import sys
 from collections.abc import Iterable
 from functools import lru_cache
 from pathlib import Path
@@ -15,14 +17,19 @@ import scipy.sparse as sp
 from sklearn.datasets import load_svmlight_file
 from sklearn.preprocessing import normalize
 
-from scoresieve import SolveResult
-from scoresieve.design import groups
+from scoresieve import SolveResult, solve
+from scoresieve.design import as_design
 from scoresieve.design.blocks.writer import written_folder
-from scoresieve.estimators.persistence.checksum import checksum_of
+from scoresieve.estimators.persistence.file import checksum_of
+from scoresieve.estimators.sieve.candidates import SelectionProblem
+from scoresieve.estimators.sieve.plan import start_clock
+from scoresieve.losses import get_loss, known_losses
+from scoresieve.mil import BagScoreSieve
 from scoresieve.solvers.limits import Limits
 from scoresieve.solvers.path import check_budgets, solve_budgets
 from scoresieve.solvers.problem import make_problem
 from scoresieve.solvers.solve import default_tol
+from studies.common.internals import solve_two_layer
 
 REFERENCE = Path(__file__).parent / "reference"
 
@@ -33,6 +40,11 @@ ALL_ROLES: dict[str, Any] = {
     "excluded_features": [9],
     "feature_groups": [0, 0, 0, 1, 1, 2, 3, 3, 4, 5],
 }
+
+#: Every loss, those with a setting in two forms.
+LOSSES = [get_loss(name) for name in known_losses()]
+LOSSES += [get_loss("huber_hinge", delta=0.3), get_loss("huber", epsilon=0.2)]
+LOSSES.append(get_loss("epsilon_insensitive", epsilon=0.0))
 
 #: scikit-learn's checks of what X and y may be given as. The code that reads them is the same for
 #: every setting of an estimator, and :mod:`tests.design.test_conformance` tests each form of X.
@@ -66,6 +78,25 @@ def _is_of_forms(check: Any) -> bool:
     return check.func.__name__ in CHECKS_OF_FORMS or check.keywords.get("readonly_memmap", False)
 
 
+def run_python(*arguments: Any, **options: Any) -> str:
+    """What an interpreter of its own prints; it must end without an error."""
+    command = [sys.executable, *map(str, arguments)]
+    run = subprocess.run(command, capture_output=True, text=True, check=False, **options)
+    assert run.returncode == 0, run.stderr
+    return run.stdout
+
+
+def sieve_of_bags(*sigmas: float) -> tuple[Any, Any, Any]:
+    """A model of 30 bags, a third of which hold a telling instance; the bags and their labels."""
+    rng = np.random.default_rng(0)
+    bags, y = [rng.normal(size=(3, 2)) for _ in range(30)], np.arange(30) % 3 == 0
+    for number in np.flatnonzero(y):
+        bags[number][0] = [4.0, 4.0]
+    quick = {"candidates": ["squared_hinge"], "Cs": [1.0], "cv": 2}
+    model = BagScoreSieve(n_instances_to_select=[1, 2], sigmas=list(sigmas), **quick)
+    return model.fit(bags, y), bags, y
+
+
 def stored_optima(name: str, data: str) -> list[dict[str, Any]]:
     """Entries of a file of reference optima for one data set."""
     found = json.loads((REFERENCE / f"{name}.json").read_text())
@@ -83,6 +114,11 @@ def load_reference(name: str) -> tuple[Any, Any]:
     path = Path(os.environ["SCORESIEVE_DATA"]) / "small" / f"{name}.train.svm.gz"
     X, y = load_svmlight_file(str(path))
     return normalize(X), y
+
+
+#: Our own solver, and the paper's, which has the same optimum.
+SOLVERS = {"bundle": solve, "two_layer": solve_two_layer}
+both_solvers = pytest.mark.parametrize("solver", SOLVERS.values(), ids=SOLVERS)
 
 
 def solve_path(
@@ -120,15 +156,17 @@ def write_cut_blocks(X, folder, sizes):
         first = 0
         for size in sizes:
             writer.add(X[first : first + size])
-            writer._write_block(is_last=True)
+            writer._write_block()
             first += size
         assert first == X.shape[0]
         writer.finish()
     return folder
 
 
-def use_small_groups(monkeypatch, n_numbers):
-    """Groups of rows with at most so many numbers on average, sparse or dense."""
-    for name in ("GROUP_ENTRIES", "DENSE_NUMBERS"):
-        monkeypatch.setattr(groups, name, n_numbers)
-    monkeypatch.setattr(groups, "ENTRIES_PER_COLUMN", 0)
+def selected_by(
+    candidates: Iterable[Any], X: Any, y: Any, sizes: Any, *, weights: Any = None, **options: Any
+) -> list[list[Any]]:
+    """What each candidate of a sieve selects from the same rows, for each size."""
+    limits = options.pop("limits", None) or start_clock(None)
+    problem = SelectionProblem(as_design(X), y, weights, limits, **options)
+    return [candidate.select(problem, sizes) for candidate in candidates]

@@ -10,15 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scoresieve import certify, solve
-from scoresieve.losses import (
-    EpsilonInsensitive,
-    Hinge,
-    Huber,
-    HuberHinge,
-    Logistic,
-    Squared,
-    SquaredHinge,
-)
+from scoresieve.losses import get_loss
 from scoresieve.measures import get_measure
 from scoresieve.risks import CutWeights, Slopes
 
@@ -39,22 +31,25 @@ def some_dual_point(brute, measure, y, C, seed, share=0.9, **form):
 
 #: Losses and conjugates at (y, s) and (y, u), written out one example at a time.
 FORMULAS = {
-    Hinge(): (lambda y, s: max(0, 1 - y * s), lambda y, u: y * u),
-    SquaredHinge(): (lambda y, s: max(0, 1 - y * s) ** 2, lambda y, u: y * u + u * u / 4),
-    Logistic(): (
+    get_loss("hinge"): (lambda y, s: max(0, 1 - y * s), lambda y, u: y * u),
+    get_loss("squared_hinge"): (
+        lambda y, s: max(0, 1 - y * s) ** 2,
+        lambda y, u: y * u + u * u / 4,
+    ),
+    get_loss("logistic"): (
         lambda y, s: np.log(1 + np.exp(-y * s)),
         lambda y, u: -y * u * np.log(-y * u) + (1 + y * u) * np.log(1 + y * u),
     ),
-    HuberHinge(0.5): (
+    get_loss("huber_hinge", delta=0.5): (
         lambda y, s: max(0, 1 - y * s) ** 2 if y * s > 0.5 else 0.75 - y * s,
         lambda y, u: y * u + u * u / 4,
     ),
-    Squared(): (lambda y, s: (y - s) ** 2 / 2, lambda y, u: u * u / 2 + u * y),
-    EpsilonInsensitive(0.3): (
+    get_loss("squared"): (lambda y, s: (y - s) ** 2 / 2, lambda y, u: u * u / 2 + u * y),
+    get_loss("epsilon_insensitive", epsilon=0.3): (
         lambda y, s: max(0, abs(y - s) - 0.3),
         lambda y, u: 0.3 * abs(u) + u * y,
     ),
-    Huber(0.5): (
+    get_loss("huber", epsilon=0.5): (
         lambda y, s: (y - s) ** 2 / 2 if abs(y - s) <= 0.5 else 0.5 * abs(y - s) - 0.125,
         lambda y, u: u * u / 2 + u * y,
     ),
@@ -295,95 +290,56 @@ class TestRefusals:
         assert certify_with(good, price=2.0 * good[2].price).gap > 1e-2
 
 
-class TestCutsThatProveNothing:
-    @pytest.fixture
-    def good(self, data):
-        return fitted(data, {"measure": "f1"})
+class TestWhatProvesNothing:
+    """``tests/risks`` tests each refusal; here, that the certificate asks the risk."""
 
-    def test_a_negative_weight(self, good):
-        alpha = good[2].dual_point.alpha.copy()
-        alpha[0] = -1e-6
-        with pytest.raises(ValueError, match=r"dual_point.alpha must be non-negative.*-1e-06"):
-            certify_with(good, point=replace(good[2].dual_point, alpha=alpha))
-
-    def test_weights_that_sum_to_more_than_C(self, good):
-        point = good[2].dual_point
-        alpha = point.alpha * (1.001 / point.alpha.sum())
-        with pytest.raises(ValueError, match=r"sum to at most C=1;.*the sum 1\.001"):
-            certify_with(good, point=replace(point, alpha=alpha))
+    def test_cuts(self, data):
+        good = fitted(data, {"measure": "f1"})
+        y, point = good[1], good[2].dual_point
+        negative = np.append(-1e-6, point.alpha[1:])
+        too_much = point.alpha * (1.001 / point.alpha.sum())
+        for wrong, message in (
+            (replace(point, alpha=negative), r"dual_point.alpha must be non-negative.*-1e-06"),
+            (replace(point, alpha=too_much), r"sum to at most C=1;.*the sum 1\.001"),
+            (replace(point, alpha=np.ones(1)), r"dual_point.alpha has shape \(1,\)"),
+            (CutWeights(np.array([0.5]), 0.5 * y[None]), r"must be \(K,\) and \(K, 4\)"),
+            (CutWeights(np.array([0.5]), np.full((1, 4), 0.5)), "dtype float64; labellings are"),
+        ):
+            with pytest.raises(ValueError, match=message):
+                certify_with(good, point=wrong)
         with pytest.raises(ValueError, match=r"sum to at most C=0\.5"):
             certify_with(good, C=0.5)
 
-    @pytest.mark.parametrize("wrong", [np.nan, np.inf])
-    def test_weights_that_are_no_numbers(self, good, wrong):
-        alpha = good[2].dual_point.alpha.copy()
-        alpha[0] = wrong
-        with pytest.raises(ValueError, match=r"dual_point\.alpha"):
-            certify_with(good, point=replace(good[2].dual_point, alpha=alpha))
+    def test_slopes(self, data):
+        good = fitted(data, {"loss": "logistic"})
+        y = good[1]
+        assert certify_with(good, point=Slopes(-y * (1 + 1e-12))).dual > -np.inf
+        for changes, message in (
+            ({"point": Slopes(-y * 1.001)}, r"slopes\[0\] is .* between"),
+            ({"point": Slopes(y)}, "slopes of the logistic loss there lie between"),
+            ({"point": Slopes(np.full(30, np.nan)), "loss": "squared"}, r"point.slopes\[0\]"),
+        ):
+            with pytest.raises(ValueError, match=message):
+                certify_with(good, **changes)
 
-    @pytest.mark.parametrize("n_weights", [1, 100])
-    def test_weights_and_labellings_of_different_number(self, good, n_weights):
-        point = replace(good[2].dual_point, alpha=np.full(n_weights, 1e-3))
-        with pytest.raises(ValueError, match="dual_point"):
-            certify_with(good, point=point)
-
-    def test_labellings_of_another_length(self, good):
-        point = good[2].dual_point
-        with pytest.raises(ValueError, match="dual_point"):
-            certify_with(good, point=replace(point, cuts=point.cuts[:, :2]))
-
-    def test_a_labelling_that_does_not_compete(self, good):
+    def test_what_does_not_compete_for_another_measure(self, data):
         """Half of the positives labelled +1 is not admissible for the break-even point."""
+        good = fitted(data, {"measure": "f1"})
         y = good[1]
         flips = np.zeros(30, dtype=bool)
         flips[np.flatnonzero(y > 0)[:3]] = True
         point = CutWeights(np.array([0.5]), np.packbits(flips)[None])
         assert certify_with(good, point=point).dual <= 0.5 * y.size
-        with pytest.raises(ValueError, match="not admissible for prbep"):
-            certify_with(good, point=point, measure="prbep")
-
-    def test_numbers_that_are_no_ranking(self, good):
-        delta = get_measure("roc_auc").most_violated(good[1], np.zeros(30)).delta
-        fine = CutWeights(np.array([0.5]), delta[None])
-        assert certify_with(good, point=fine, measure="roc_auc").dual > -np.inf
-        with pytest.raises(ValueError, match="not a multiple of 1/20"):
-            certify_with(good, point=replace(fine, cuts=0.77 * delta[None]), measure="roc_auc")
-        with pytest.raises(ValueError, match="any ranking"):
-            certify_with(good, point=replace(fine, cuts=2.0 * delta[None]), measure="roc_auc")
-
-    def test_fractions_are_no_labelling(self, good):
-        with pytest.raises(ValueError, match=r"must be \(K,\) and \(K, 4\)"):
-            certify_with(good, point=CutWeights(np.array([0.5]), 0.5 * good[1][None]))
-        with pytest.raises(ValueError, match="has the dtype float64; labellings are bits"):
-            certify_with(good, point=CutWeights(np.array([0.5]), np.full((1, 4), 0.5)))
-
-
-class TestSlopesThatProveNothing:
-    @pytest.fixture
-    def good(self, data):
-        return fitted(data, {"loss": "logistic"})
-
-    def test_rounding_is_forgiven(self, good):
-        y = good[1]
-        assert certify_with(good, point=Slopes(-y * (1 + 1e-12))).dual > -np.inf
-        with pytest.raises(ValueError, match=r"slopes\[0\] is .* between"):
-            certify_with(good, point=Slopes(-y * 1.001))
-
-    @pytest.mark.parametrize("wrong", [np.nan, np.inf, -np.inf])
-    def test_slopes_that_are_no_numbers(self, good, wrong):
-        slopes = good[2].dual_point.slopes.copy()
-        slopes[4] = wrong
-        with pytest.raises(ValueError, match=r"dual_point.slopes\[4\]"):
-            certify_with(good, point=Slopes(slopes))
-        with pytest.raises(ValueError, match=r"dual_point.slopes\[4\]"):
-            certify_with(good, point=Slopes(slopes), loss="squared")
-
-    def test_slopes_of_another_sign_or_length(self, good):
-        slopes = good[2].dual_point.slopes
-        with pytest.raises(ValueError, match="slopes of the logistic loss there lie between"):
-            certify_with(good, point=Slopes(-slopes))
-        with pytest.raises(ValueError, match=r"shape \(29,\); there are 30 rows"):
-            certify_with(good, point=Slopes(slopes[:-1]))
+        delta = get_measure("roc_auc").most_violated(y, np.zeros(30)).delta
+        ranking = CutWeights(np.array([0.5]), delta[None])
+        assert certify_with(good, point=ranking, measure="roc_auc").dual > -np.inf
+        for measure, wrong, message in (
+            ("prbep", point, "not admissible for prbep"),
+            ("roc_auc", replace(ranking, cuts=0.77 * delta[None]), "not a multiple of 1/20"),
+            ("roc_auc", replace(ranking, cuts=2.0 * delta[None]), "any ranking"),
+        ):
+            with pytest.raises(ValueError, match=message):
+                certify_with(good, point=wrong, measure=measure)
 
 
 def test_weights_may_be_a_list_and_a_dual_point_must_be_there(data):

@@ -70,7 +70,7 @@ class TestX:
 
     def test_the_intercept_is_no_column_of_X(self):
         with pytest.raises(ValueError, match=r"X has shape \(3, 0\)"):
-            check_X(as_design(np.ones((3, 0)), constant=1.0), has_intercept=True)
+            check_X(as_design(np.ones((3, 0))), constant=1.0)
 
 
 class TestLabels:

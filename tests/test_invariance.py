@@ -10,9 +10,9 @@ import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
 
 from scoresieve import solve
+from tests.helpers import both_solvers
 
 TOL = 1e-4
-both = pytest.mark.parametrize("solver", ["bundle", "two_layer"])
 several = pytest.mark.parametrize("measure", ["f1", "accuracy", "prec@5", "prbep", "roc_auc"])
 
 
@@ -35,7 +35,7 @@ def plain(case):
     """``plain(measure, solver)`` gives the fit of the case as it is, done once."""
     known = {}
 
-    def get(measure="f1", solver="bundle"):
+    def get(measure="f1", solver=solve):
         if (measure, solver) not in known:
             known[measure, solver] = fit(*case, measure=measure, solver=solver)
         return known[measure, solver]
@@ -43,15 +43,15 @@ def plain(case):
     return get
 
 
-def fit(X, y, **changes):
+def fit(X, y, solver=solve, **changes):
     """A fit of F1 at one price: that it would find is its own for each guise."""
     arguments = {"measure": "f1", "budget": 3, "C": 1.0, "tol": TOL} | changes
     if arguments["measure"] == "f1":
         arguments.setdefault("price", 0.6)
-    return solve(X, y, **arguments)
+    return solver(X, y, **arguments)
 
 
-@both
+@both_solvers
 @several
 def test_order_of_rows(case, plain, measure, solver):
     X, y = case
@@ -60,7 +60,7 @@ def test_order_of_rows(case, plain, measure, solver):
     assert_same_optimum(plain(measure, solver), second)
 
 
-@both
+@both_solvers
 @several
 def test_order_of_columns(case, plain, measure, solver):
     X, y = case
@@ -89,7 +89,7 @@ def test_orders_signs_and_stacks_for_losses(case, loss):
     assert_same_optimum(first, stacked)
 
 
-@both
+@both_solvers
 def test_signs_of_columns(case, plain, solver):
     """Turning a column over turns its weight over."""
     X, y = case
@@ -117,7 +117,7 @@ def test_swapped_classes(case, measure):
         assert max(first.dual, second.dual) > min(first.primal, second.primal)
 
 
-@both
+@both_solvers
 @pytest.mark.parametrize(("measure", "factor"), [("accuracy", 2.0), ("roc_auc", 2.0)])
 def test_rows_twice_is_C_twice(case, measure, factor, solver):
     """Sum of hinges, and (1/N) sum over pairs of hinges: both risks double exactly."""
@@ -135,7 +135,7 @@ def test_rows_twice_is_at_least_C_twice(case, measure):
     assert twice.primal >= once.dual
 
 
-@both
+@both_solvers
 def test_columns_twice_in_groups(case, solver):
     """Column j beside itself in one group is one column of sqrt(2) x_j."""
     X, y = case
@@ -145,7 +145,7 @@ def test_columns_twice_in_groups(case, solver):
     assert_allclose(pairs.w[:10], pairs.w[10:], atol=0.02 * np.abs(pairs.w).max())
 
 
-@both
+@both_solvers
 def test_padding_with_useless_columns(case, plain, solver):
     X, y = case
     padded = fit(np.hstack([np.zeros((30, 4)), X, np.zeros((30, 3))]), y, solver=solver)
@@ -164,14 +164,6 @@ def test_a_rotation_within_a_group(case):
     groups = [0, 0, 0, 1, 2, 3, 4, 5, 6, 7]
     first = fit(X, y, feature_groups=groups)
     assert_same_optimum(first, fit(turned, y, feature_groups=groups))
-
-
-@pytest.mark.parametrize("scale", [0.125, 8.0])
-@several
-def test_scale_of_X_against_C(case, plain, measure, scale):
-    X, y = case
-    scaled = fit(scale * X, y, measure=measure, C=scale**-2)
-    assert_same_optimum(plain(measure), scaled, factor=scale**-2)
 
 
 def test_more_budget_or_more_columns_never_hurt(case):
@@ -215,12 +207,6 @@ def test_sparse_and_dense_give_one_optimum(case, intercept):
         other = fit(form, y, intercept_scaling=intercept)
         assert_same_optimum(dense, other)
         assert_allclose(other.w, dense.w, atol=0.05 * np.abs(dense.w).max())
-
-
-def test_index_types_give_identical_bits(case):
-    X, y = case
-    X = np.where(np.abs(X) > 0.5, X, 0.0)
-    assert_array_equal(fit(forms(X)["int64 indices"], y).w, fit(sp.csr_matrix(X), y).w)
 
 
 def test_float32_is_close(case, plain):

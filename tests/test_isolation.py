@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -13,6 +11,7 @@ from numpy.testing import assert_array_equal
 from threadpoolctl import threadpool_info
 
 from scoresieve import BudgetClassifier, MeasureSVC, solve
+from tests.helpers import run_python
 
 #: In an interpreter of its own: any socket ends it, at import, at fit, saving and loading.
 WITHOUT_SOCKETS = """
@@ -44,14 +43,8 @@ except RuntimeError as error:
 
 @pytest.mark.slow
 def test_import_and_fits_need_no_network(tmp_path):
-    done = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", WITHOUT_SOCKETS, str(tmp_path / "model")],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    assert done.stdout == "no sockets\n"
+    printed = run_python("-W", "ignore", "-c", WITHOUT_SOCKETS, tmp_path / "model")
+    assert printed == "no sockets\n"
 
 
 def weights(seed):
@@ -81,7 +74,12 @@ def test_fits_at_once_give_the_bits_of_fits_alone():
 
 @pytest.mark.parametrize("exponent", [-40, -3, 1, 25])
 @pytest.mark.parametrize(
-    "kind", [{"measure": "f1"}, {"measure": "prbep"}, {"measure": "roc_auc"}, {"loss": "logistic"}]
+    "kind",
+    [
+        *({"measure": name} for name in ("f1", "prbep", "prec@5", "accuracy", "roc_auc")),
+        {"loss": "logistic"},
+    ],
+    ids=str,
 )
 def test_a_power_of_two_changes_no_bit(data, kind, exponent):
     """``2^e X`` with ``4^-e C`` and the constant column times ``2^e`` is the same problem."""

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import ast
 import importlib
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 import scoresieve
+from tests.helpers import run_python
 
 #: They take most of the time of an import.
 SLOW = ("numpy", "scipy", "sklearn", "pandas", "clarabel")
@@ -47,5 +46,4 @@ def test_an_unknown_name_is_an_attribute_error():
 
 def test_import_loads_nothing_slow():
     code = f"import sys, scoresieve; print([m for m in {SLOW} if m in sys.modules])"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "[]"
+    assert run_python("-c", code).strip() == "[]"

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
         BudgetClassifier,
         BudgetPath,
         BudgetRegressor,
+        ClassModel,
         MeasureSVC,
         ScoreSieve,
         budget_path,
@@ -47,6 +48,7 @@ __all__ = [
     "BudgetPath",
     "BudgetRegressor",
     "Certificate",
+    "ClassModel",
     "Contingency",
     "DualPoint",
     "Loss",
@@ -70,7 +72,8 @@ __all__ = [
 _DEFINED_IN = {
     "certificate": ("Certificate", "certify"),
     "estimators": (
-        *("BudgetClassifier", "BudgetPath", "BudgetRegressor", "MeasureSVC", "ScoreSieve"),
+        *("BudgetClassifier", "BudgetPath", "BudgetRegressor", "ClassModel", "MeasureSVC"),
+        "ScoreSieve",
         *("budget_path", "load", "selection_frequency"),
     ),
     "losses": ("Loss", "get_loss"),

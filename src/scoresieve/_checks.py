@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numbers
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -19,26 +19,33 @@ MAX_C = 1e100
 MAX_TOTAL_WEIGHT = 1e50
 
 
-def check_X(design: Any, *, has_intercept: bool = False) -> None:
+def check_X(design: Any, constant: float = 0.0) -> None:
     """Refuse an X that is empty, not finite, or so large that the solver would overflow.
+
+    One that has passed is marked, and so are its rows: they are not looked at again.
 
     Parameters
     ----------
     design : Design
         X as ``as_design`` made it, which already refuses what is not 2-D or not numeric.
-    has_intercept : bool
-        Whether its last column is a constant that does not belong to X.
+    constant : float
+        Value of a column that will stand beside it.
     """
-    n_features = design.n_columns - has_intercept
-    if design.n_samples == 0 or n_features == 0:
+    n_samples, n_features = design.n_samples, design.n_columns
+    if n_samples == 0 or n_features == 0:
         raise ValueError(
-            f"X has shape ({design.n_samples}, {n_features}); it needs at least one row and one "
-            "column."
+            f"X has shape ({n_samples}, {n_features}); it needs at least one row and one column."
         )
-    # NaN and infinity reach the sum, so one pass settles the usual case.
-    if design.sum_of_squares() <= MAX_SUM_OF_SQUARES:
+    with np.errstate(over="ignore"):
+        room = MAX_SUM_OF_SQUARES - n_samples * float(np.square(np.float64(constant)))
+    squares = design.checked_squares
+    if squares is None or squares > room:
+        # NaN and infinity reach the sum, so one pass settles the usual case.
+        squares = design.sum_of_squares()
+    if squares <= room:
+        design.checked_squares = squares
         return
-    largest = design.max_abs()
+    largest = float(np.maximum(design.max_abs(), constant))
     if np.isnan(largest):
         raise ValueError("X contains NaN; impute the missing values or drop those rows.")
     if np.isinf(largest):
@@ -53,12 +60,8 @@ def check_X(design: Any, *, has_intercept: bool = False) -> None:
 def check_structure(X: Any) -> None:
     """Refuse CSR and CSC arrays that do not describe a matrix: products would read foreign memory.
 
-    scipy's own ``check_format`` does the same, but changes the types of X's index arrays.
-
-    Parameters
-    ----------
-    X : sparse matrix or array
-        In other formats than CSR and CSC it is left to the conversion to CSR.
+    scipy's own ``check_format`` does the same, but changes the types of X's index arrays. Other
+    formats are left to the conversion to CSR.
     """
     if X.format not in ("csr", "csc"):
         return
@@ -105,15 +108,7 @@ def check_frame(X: Any) -> None:
 
 
 def check_labels(y: Any, n_samples: int) -> FloatArray:
-    """``y`` as float64 in {-1, +1}, with both classes present.
-
-    Parameters
-    ----------
-    y : array-like of shape (n_samples,)
-        In {-1, +1} or {0, 1} or bool; the larger value is the positive class.
-    n_samples : int
-        Number of rows of X.
-    """
+    """``y`` in {-1, +1}, {0, 1} or bool as float64 in {-1, +1}, with both classes present."""
     y = _check_column(y, n_samples, "labels")
     if y.dtype.kind == "O" and all(isinstance(label, numbers.Real) for label in y):
         y = y.astype(np.float64)
@@ -141,15 +136,7 @@ def check_labels(y: Any, n_samples: int) -> FloatArray:
 
 
 def check_real_targets(y: Any, n_samples: int) -> FloatArray:
-    """``y`` as finite float64 numbers, one for each row, for a regression.
-
-    Parameters
-    ----------
-    y : array-like of shape (n_samples,)
-        Real numbers.
-    n_samples : int
-        Number of rows of X.
-    """
+    """``y`` as finite float64 numbers, one for each row, for a regression."""
     y = _check_column(y, n_samples, "targets")
     targets = _as_numbers(y)
     if targets is None:
@@ -190,13 +177,7 @@ def _as_numbers(values: Any) -> FloatArray | None:
 
 
 def check_weights(sample_weight: Any) -> FloatArray:
-    """``c``: a read-only float64 copy; ValueError if it holds anything but weights.
-
-    Parameters
-    ----------
-    sample_weight : array-like of shape (n_samples,)
-        Finite and not negative.
-    """
+    """``c``: a read-only float64 copy, one-dimensional, finite and not negative."""
     weights = _as_numbers(sample_weight)
     if weights is None or weights.ndim != 1:
         shape = "" if weights is None else f" of shape {weights.shape}"
@@ -222,17 +203,7 @@ def check_weights(sample_weight: Any) -> FloatArray:
 
 
 def check_row_weights(weights: FloatArray, y: FloatArray, *, by_class: bool) -> None:
-    """Refuse weights that are not one for each row, or all 0 (in a class).
-
-    Parameters
-    ----------
-    weights : ndarray
-        As :func:`check_weights` returns them.
-    y : ndarray of shape (n_samples,)
-        Labels in {-1, +1}, or real targets.
-    by_class : bool
-        Whether each class needs a positive weight.
-    """
+    """Refuse weights that are not one for each row, or all 0; ``by_class``, in either class."""
     if weights.shape != y.shape:
         raise ValueError(
             f"sample_weight has {weights.size} weights, but y has {y.size} entries; give one "
@@ -258,12 +229,7 @@ def check_count(value: Any, name: str) -> int:
 def check_budget(budget: Any, n_units: int, *, at_most: bool = False) -> int:
     """The budget, lowered to ``n_units`` where it is larger, with a warning unless ``at_most``.
 
-    Parameters
-    ----------
-    n_units : int
-        How many columns or groups can be selected. With 0 the budget has no effect and stays.
-    at_most : bool
-        Whether the budget is a limit that need not be reached: at most k features stay at most k.
+    At most k features stay at most k. Where nothing can be selected the budget has no effect.
     """
     budget = check_count(budget, "budget")
     if budget <= n_units or n_units == 0:
@@ -337,16 +303,15 @@ def check_C(C: Any) -> float:
     return C
 
 
-def check_columns(columns: Any, n_features: int, name: str) -> IntArray:
-    """Sorted distinct column numbers.
+def check_choice(value: Any, name: str, choices: Collection[str]) -> str:
+    """One of a few names."""
+    if not isinstance(value, str) or value not in choices:
+        raise ValueError(f"{name} must be one of {sorted(choices)}; got {value!r}.")
+    return value
 
-    Parameters
-    ----------
-    columns : None, array-like of int, or boolean mask of shape (n_features,)
-        Column numbers from 0; negative ones are refused.
-    name : str
-        The argument, for messages.
-    """
+
+def check_columns(columns: Any, n_features: int, name: str) -> IntArray:
+    """Sorted distinct column numbers, of none, a list of numbers from 0, or a boolean mask."""
     columns = np.asarray([] if columns is None else columns)
     if columns.ndim == 1 and columns.dtype.kind == "b" and columns.size == n_features:
         return np.flatnonzero(columns)

@@ -10,13 +10,16 @@ import numpy as np
 
 from scoresieve._arrays import Array
 
+LARGEST = sys.float_info.max
+
 
 @dataclass
 class Known:
     """The most bytes of dense weights, sizes by name, and the entries checked so far.
 
     The first array with a size of some name, ``"features"`` for example, says how much it is; all
-    others must agree, those of models inside the model included.
+    others must agree, those of models inside the model included. A name that begins with a dot,
+    ``".columns"`` for example, is a size of its own in every record.
     """
 
     max_bytes: float = float("inf")
@@ -68,8 +71,8 @@ class Record:
             self.refuse(key, f"must be one of {list(choices)}, not {value!r:.80}.")
         return value
 
-    def number(self, key: Any, kind: type, low: float, high: float = sys.float_info.max) -> Any:
-        """A number in [low, high]."""
+    def number(self, key: Any, kind: type, low: float = -LARGEST, high: float = LARGEST) -> Any:
+        """A finite number in [low, high]."""
         value = self.take(key, kind)
         if not low <= value <= high:
             self.refuse(key, f"must be a number from {low} to {high}, not {value!r:.80}.")
@@ -80,26 +83,35 @@ class Record:
     ) -> Array:
         """An array of the dtype, or of a kind in a string of kinds; sizes by name, None is free."""
         array = self.take(key, np.ndarray)
-        is_kind, sizes = isinstance(dtype, str), self.known.sizes
+        is_kind = isinstance(dtype, str)
         if array.dtype.kind not in dtype if is_kind else array.dtype != dtype:
             wanted = f"of a kind in {dtype!r}" if is_kind else np.dtype(dtype)
             self.refuse(key, f"has the dtype {array.dtype}; it must be {wanted}.")
-        expected = tuple(sizes.get(n) if isinstance(n, str) else n for n in shape)
+        expected = tuple(self.size_of(n) if isinstance(n, str) else n for n in shape)
         if array.ndim != len(shape) or any(
             n not in (None, m) for n, m in zip(expected, array.shape, strict=True)
         ):
             self.refuse(key, f"has the shape {array.shape}; it must be {expected}.")
         if finite and not np.all(np.isfinite(array)):
             self.refuse(key, "holds NaN or infinity.")
-        named = zip(shape, array.shape, strict=True)
-        sizes.update({name: n for name, n in named if isinstance(name, str)})
+        for name, n in zip(shape, array.shape, strict=True):
+            if isinstance(name, str):
+                self.size(key, name, n)
         return array
 
     def size(self, key: Any, name: str, size: int) -> int:
         """The size that the entry says, which must agree with what is known of it."""
-        if self.known.sizes.setdefault(name, size) != size:
-            self.refuse(key, f"is about {size} {name}; there must be {self.known.sizes[name]}.")
+        known = self.known.sizes.setdefault(self._own(name), size)
+        if known != size:
+            self.refuse(key, f"is about {size} {name.lstrip('.')}; there must be {known}.")
         return size
+
+    def size_of(self, name: str) -> int | None:
+        """How much the size of this name is, if that is known."""
+        return self.known.sizes.get(self._own(name))
+
+    def _own(self, name: str) -> str:
+        return f"{self.name}{name}" if name.startswith(".") else name
 
     def items(self, key: Any, length: int | None = None) -> Record:
         """A list of that many entries, or of any number, as a record by their numbers."""

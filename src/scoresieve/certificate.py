@@ -66,7 +66,7 @@ def certify(
         ``measure`` or ``loss``, ``budget``, ``C``, and as far as they were given ``bound``,
         ``intercept_scaling``, ``always_features``, ``excluded_features``, ``feature_groups`` and
         ``sample_weight``, as for :func:`scoresieve.solve`. ``price`` is the number that was used,
-        ``SolveResult.price``.
+        ``SolveResult.price``; the budget of a fit with k features is k.
 
     Returns
     -------

@@ -3,7 +3,8 @@
 The studies of speed take the master problem apart: they need its two solvers, the problems that
 fits ask for, and the time that Clarabel takes of it. The study of bounds puts risks of its own into
 problems, and solvers of its own into the search for k features. The study of scale counts passes.
-The study of paths asks for what ``ScoreSieve`` searches.
+The study of paths asks for what ``ScoreSieve`` searches. The paper's own algorithm is run as our
+solver is.
 The soak runs make files whose checksums are right, and load what the command line loads.
 """
 
@@ -12,36 +13,42 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
-from scoresieve.cli.running import run as run_command
-from scoresieve.cli.tasks.model_file import load_model as load_command_line_model
+from scoresieve import SolveResult
+from scoresieve.baselines.fs_multi import run_two_layer
+from scoresieve.cli.app import run as run_command
+from scoresieve.cli.tasks.models import load_model as load_command_line_model
+from scoresieve.design import as_design
 from scoresieve.design.blocks.disk import DiskBlocks
 from scoresieve.design.blocks.manifest import checksum_of as manifest_checksum
-from scoresieve.design.groups import rows_of_group
 from scoresieve.estimators.budget_model import default_C
-from scoresieve.estimators.persistence.checksum import checksum_of as model_checksum
-from scoresieve.estimators.sieve.plans import DEFAULT_CS, FINAL_CS
-from scoresieve.estimators.sieve.selections import Selected, searched_path
+from scoresieve.estimators.persistence.file import checksum_of as model_checksum
+from scoresieve.estimators.sieve.candidates import SelectedColumns, SelectionProblem
+from scoresieve.estimators.sieve.plan import DEFAULT_CS, FINAL_CS
+from scoresieve.estimators.sieve.searches import Bound, LossSearch
+from scoresieve.losses import Loss
 from scoresieve.risks import CutWeights, DualPoint, MeasureRisk, Risk
-from scoresieve.solvers import conic
 from scoresieve.solvers.bundle import rounds
-from scoresieve.solvers.bundle.master import solve_master
-from scoresieve.solvers.bundle.scaled import MasterProblem, MasterSolution
-from scoresieve.solvers.conic import ConicProgramme, run_clarabel, solve_master_conic
-from scoresieve.solvers.hard_budget import search
-from scoresieve.solvers.hard_budget.search import solve_hard_budget
-from scoresieve.solvers.limits import Limits, Status
+from scoresieve.solvers.engines import result_of
+from scoresieve.solvers.limits import Limits, Progress, Status, Tracker, one_blas_thread
+from scoresieve.solvers.master import conic
+from scoresieve.solvers.master.conic import ConicProgramme, run_clarabel, solve_master_conic
+from scoresieve.solvers.master.problem import MasterProblem, MasterSolution
+from scoresieve.solvers.master.solve import solve_master
+from scoresieve.solvers.prices import with_own_price
 from scoresieve.solvers.problem import Problem, make_problem
-from scoresieve.solvers.solve import solve_problem
-from scoresieve.solvers.splicing.fetched import FetchedColumns
-from scoresieve.solvers.splicing.refits import (
+from scoresieve.solvers.solve import default_tol, solve_problem
+from scoresieve.solvers.subset import hard_budget
+from scoresieve.solvers.subset.refits import (
     FINE_TOL,
     Refit,
     Refitter,
     columns_of_units,
     moved,
 )
+from scoresieve.solvers.working import Ended
 from studies.common.timing import timed
 
 __all__ = [
@@ -61,7 +68,7 @@ __all__ = [
     "Refit",
     "Refitter",
     "Risk",
-    "Selected",
+    "SelectedColumns",
     "Status",
     "captured_masters",
     "clarabel_timed",
@@ -75,20 +82,53 @@ __all__ = [
     "model_checksum",
     "moved",
     "refits_by",
-    "rows_of_group",
     "run_clarabel",
     "run_command",
     "selection_path",
+    "solve_by",
     "solve_hard_budget",
     "solve_master",
     "solve_master_conic",
     "solve_problem",
+    "solve_two_layer",
 ]
 
 
-def selection_path(problem: Problem, ks: Sequence[int], limits: Limits) -> list[Selected]:
-    """The search of ``ScoreSieve`` for each k, from the k before."""
-    return searched_path(problem, ks, limits, [], FetchedColumns(problem.design))
+def selection_path(
+    X: Any, problem: Problem, ks: Sequence[int], limits: Limits
+) -> list[SelectedColumns]:
+    """The search of ``ScoreSieve`` for each k, from the k before; a price that is given stays."""
+    kind, C = problem.risk.kind, problem.C
+    search = LossSearch(kind, C) if isinstance(kind, Loss) else Bound(kind, C)
+    with replaced(SelectionProblem, "minimising", lambda *_: problem):
+        rows = SelectionProblem(as_design(X), problem.risk.y, None, limits)
+        return search.select(rows, ks)
+
+
+def solve_by(
+    engine: Callable[[Problem, Tracker], Ended],
+    X: Any,
+    y: Any,
+    *,
+    tol: float | None = None,
+    max_iter: int = 1000,
+    max_time: float | None = None,
+    callback: Callable[[Progress], object] | None = None,
+    **arguments: Any,
+) -> SolveResult:
+    """``solve`` by a certain engine, at the price that is given or found."""
+    problem = make_problem(X, y, **arguments)
+    limits = Limits(default_tol(tol, problem), max_iter, max_time, callback)
+    problem = with_own_price(problem, limits)
+    tracker = Tracker(limits, problem.risk.no_dual_point())
+    with one_blas_thread():
+        return result_of(engine(problem, tracker))
+
+
+#: With at most k units, k being the budget of the problem.
+solve_hard_budget = partial(solve_problem, hard=True)
+#: The paper's own algorithm.
+solve_two_layer = partial(solve_by, run_two_layer)
 
 
 @contextmanager
@@ -155,30 +195,27 @@ def counted_passes() -> Iterator[PassCounts]:
     """Count the passes over row blocks on disk inside the block."""
     counts = PassCounts()
 
-    def counting(original: Callable[..., Any], sizes: str) -> Callable[..., Iterator[Any]]:
-        def each(store: DiskBlocks, work: Callable[..., Any], calls: Any) -> Iterator[Any]:
-            if len(calls) == getattr(store, sizes).size:
-                counts.n_passes[work.__name__] = counts.n_passes.get(work.__name__, 0) + 1
-            found = original(store, work, calls)
-            while True:
-                spent, answer = timed(lambda: next(found, counts))
-                counts.seconds += spent
-                if answer is counts:
-                    return
-                yield answer
+    original = DiskBlocks.each
 
-        return each
+    def each(store: DiskBlocks, work: Callable[..., Any], calls: Any) -> Iterator[Any]:
+        if len(calls) == store.sizes.size:
+            counts.n_passes[work.__name__] = counts.n_passes.get(work.__name__, 0) + 1
+        found = original(store, work, calls)
+        while True:
+            spent, answer = timed(lambda: next(found, counts))
+            counts.seconds += spent
+            if answer is counts:
+                return
+            yield answer
 
-    by_groups = counting(DiskBlocks.each, "sizes")
-    by_blocks = counting(DiskBlocks.each_block, "block_sizes")
-    with replaced(DiskBlocks, "each", by_groups), replaced(DiskBlocks, "each_block", by_blocks):
+    with replaced(DiskBlocks, "each", each):
         yield counts
 
 
 @contextmanager
 def refits_by(make: Callable[[Problem, Limits], Refitter]) -> Iterator[None]:
     """Another refitter in the search for k features, inside the block."""
-    with replaced(search, "Refitter", make):
+    with replaced(hard_budget, "Refitter", make):
         yield
 
 

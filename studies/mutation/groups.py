@@ -24,8 +24,8 @@ class Group:
         return [each.relative_to(folder).as_posix() for each in found]
 
 
-#: Modules of the bundle that solve its master problem.
-BUNDLE = ("master", "scaled", "kkt", "graded", "capped")
+#: The modules of the master problem that are ours: the conic one is Clarabel's.
+MASTER = ("solve", "problem", "kkt")
 
 GROUPS = {
     "measures": Group(("measures/*.py",), ("measures/test_*.py",)),
@@ -38,18 +38,20 @@ GROUPS = {
     ),
     "master": Group(
         (
-            *(f"solvers/bundle/{name}.py" for name in BUNDLE),
-            "solvers/interior/*.py",
+            *(f"solvers/master/{name}.py" for name in MASTER),
+            "solvers/interior.py",
+            "solvers/ill_scaled.py",
         ),
         (
-            *(f"solvers/bundle/test_{name}.py" for name in ("master", "kkt", "graded", "capped")),
-            "solvers/interior/test_*.py",
-            "solvers/smooth/test_graded.py",
+            *(f"solvers/master/test_{name}.py" for name in ("solve", "kkt", "ill_scaled")),
+            "solvers/test_interior.py",
+            "solvers/test_ill_scaled.py",
+            "solvers/smooth/test_ill_scaled.py",
         ),
     ),
     "smooth": Group(
-        ("solvers/smooth/graded.py", "solvers/smooth/box.py"),
-        tuple(f"solvers/smooth/test_{name}.py" for name in ("graded", "saddle", "restricted")),
+        ("solvers/smooth/saddle.py",),
+        tuple(f"solvers/smooth/test_{name}.py" for name in ("ill_scaled", "saddle", "restricted")),
     ),
     "certificate": Group(("certificate.py",), ("test_certificate.py",)),
 }

@@ -20,7 +20,7 @@ from studies.common.internals import (
     FINE_TOL,
     Limits,
     Problem,
-    Selected,
+    SelectedColumns,
     make_problem,
     selection_path,
 )
@@ -44,7 +44,7 @@ def examine(task: Task, kind: dict[str, Any]) -> dict[str, Any]:
     """One path: its objectives, and by what share of itself the objective rises at most."""
     problem = make_problem(task.X, task.y, budget=1, intercept_scaling=1.0, **kind)
     ks = [k for k in KS if k <= problem.norm.n_units]
-    path = selection_path(problem, ks, LIMITS)
+    path = selection_path(task.X, problem, ks, LIMITS)
     objectives = [objective(problem.with_budget(k), each) for k, each in zip(ks, path, strict=True)]
     rises = [after / before - 1.0 for before, after in itertools.pairwise(objectives)]
     name = kind.get("loss") or kind["measure"]
@@ -52,10 +52,10 @@ def examine(task: Task, kind: dict[str, Any]) -> dict[str, Any]:
     return {**task.about, "risk": name, "C": kind["C"], "J": objectives, "rise": max(rises)}
 
 
-def objective(problem: Problem, chosen: Selected) -> float:
+def objective(problem: Problem, chosen: SelectedColumns) -> float:
     """``J`` of the model that chose the features."""
     weights = np.zeros(problem.n_features)
-    weights[chosen.columns] = chosen.w
+    weights[chosen.columns] = chosen.weights
     w = problem.joined(weights, chosen.intercept)
     support = np.flatnonzero(w)
     return problem.objective(w, problem.design.scores(w[support], support))

@@ -53,10 +53,8 @@ class DirectRefitter(Refitter):
         Without the constant column.
     """
 
-    def __init__(
-        self, problem: Problem, limits: Limits, fetched: Any = None, *, X: sparse.csc_matrix
-    ) -> None:
-        super().__init__(problem, limits, fetched)
+    def __init__(self, problem: Problem, limits: Limits, *, X: sparse.csc_matrix) -> None:
+        super().__init__(problem, limits)
         self._X, self._tol = X, min(limits.tol, REFIT_TOL)
 
     def columns(self, units: np.ndarray) -> np.ndarray:
@@ -111,13 +109,12 @@ class SideBySide(DirectRefitter):
         self,
         problem: Problem,
         limits: Limits,
-        fetched: Any = None,
         *,
         X: sparse.csc_matrix,
         rows: list[dict[str, Any]],
         with_clarabel: bool,
     ) -> None:
-        super().__init__(problem, limits, fetched, X=X)
+        super().__init__(problem, limits, X=X)
         self._rows, self._with_clarabel = rows, with_clarabel
 
     def refit(

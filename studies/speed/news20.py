@@ -10,13 +10,14 @@ fits some classes for F1 to the same gap.
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
-from scoresieve import certify, get_measure, solve
+from scoresieve import SolveResult, certify, get_measure, solve
 from studies.common.data import Split, load
+from studies.common.internals import solve_two_layer
 from studies.common.options import finish, folder_of, make_parser, start
 from studies.common.progress import log
 from studies.common.tables import pass_or_fail, print_note, print_table
@@ -29,18 +30,25 @@ WANTED = {"f1": 77.5, "rec@2p": 91.0, "prbep": 81.0}
 FEATURES_WITHIN = 0.25
 
 
-def fit(split: Split, label: int, measure: str, tol: float, **options: Any) -> dict[str, Any]:
+def fit(
+    split: Split,
+    label: int,
+    measure: str,
+    tol: float,
+    solver: Callable[..., SolveResult] = solve,
+    **options: Any,
+) -> dict[str, Any]:
     """Fit one class and judge it on the test rows."""
     y, y_test = split.labels(label)
     C = 0.1 * float(np.sum(y > 0)) / 25.0
     settings = {"measure": measure, "bound": "paper", "budget": BUDGET, "C": C}
-    seconds, result = timed(lambda: solve(split.X, y, tol=tol, **settings, **options))
+    seconds, result = timed(lambda: solver(split.X, y, tol=tol, **settings, **options))
     certificate = certify(split.X, y, result.w, result.dual_point, **settings)
     return {
         "class": label,
         "measure": measure,
         "C": settings["C"],
-        "solver": options.get("solver", "bundle"),
+        "solver": "bundle" if solver is solve else "two_layer",
         "seconds": seconds,
         "score": 100.0 * get_measure(measure).score(y_test, split.X_test @ result.w),
         "n_features": int(result.support.size),
@@ -121,7 +129,7 @@ def two_layer(split: Split, args: argparse.Namespace) -> list[dict[str, Any]]:
         runs = [fit(split, label, "f1", args.tol) for _ in range(3)]
         ours = sorted(runs, key=lambda run: run["seconds"])[1]
         limits = {"max_time": args.two_layer_time, "max_iter": 10**6}
-        theirs = fit(split, label, "f1", args.tol, solver="two_layer", **limits)
+        theirs = fit(split, label, "f1", args.tol, solve_two_layer, **limits)
         log(
             f"two-layer class {label}: {theirs['status']}, {theirs['seconds']:.1f} s, "
             f"gap {theirs['gap']:.3f}"

@@ -25,13 +25,14 @@ from scipy import sparse
 
 from scoresieve import certify, solve
 from studies.common.data import Missing, read_svmlight
+from studies.common.internals import solve_two_layer
 from studies.common.options import finish, folder_of, make_parser, start
 from studies.common.progress import log
 from studies.common.tables import pass_or_fail, print_note, print_table
 from studies.common.timing import timed
 
 ROUNDING = 1e-6
-SOLVERS = ("bundle", "two_layer")
+SOLVERS = {"bundle": solve, "two_layer": solve_two_layer}
 FILES = {
     "authors.json": "the authors' program, run once and stored",
     "svmperf.json": "SVM^perf 3.00, run once and stored",
@@ -82,7 +83,7 @@ def run(
     budget = X.shape[1] if entry["budget"] is None else entry["budget"]
     settings = {"measure": entry["measure"], "bound": "paper", "budget": budget, "C": entry["C"]}
     limits = {"tol": args.tol, "max_time": args.max_time, "max_iter": 10**6}
-    seconds, result = timed(lambda: solve(X, y, solver=solver, **settings, **limits))
+    seconds, result = timed(lambda: SOLVERS[solver](X, y, **settings, **limits))
     check = certify(X, y, result.w, result.dual_point, **settings)
     broken = []
     if check.dual > entry["upper"] * (1 + ROUNDING):

@@ -25,15 +25,14 @@ from joblib import cpu_count
 
 from scoresieve.design import as_design, open_blocks
 from scoresieve.measures import get_measure
-from studies.common.internals import rows_of_group
 from studies.common.options import finish, make_parser, start
 from studies.common.progress import log
 from studies.common.tables import number, print_note, print_table
 from studies.common.timing import median_time, timed
 from studies.speed.large_text import TextSize, make_text
 
-#: Bytes of a number in a vector.
-NUMBER_BYTES = 8
+#: Bytes of a number in a vector, of a stored number with its column, and of a block of these.
+NUMBER_BYTES, ENTRY_BYTES, BLOCK_BYTES = 8, 8, 2**26
 #: Most violated labellings that a round looks for, each with a sort of n scores or of some of them:
 #: 3.8 to 4.8 were counted for F1, PRBEP and the ROC area on this text.
 ORACLES_A_ROUND = 4
@@ -75,42 +74,42 @@ class Bandwidths:
 
 @dataclass(frozen=True)
 class ProblemSize:
-    """Rows, columns, non-zeros and groups of rows, each of which is a task."""
+    """Rows, columns, non-zeros and blocks of rows, each of which is a task."""
 
     n_rows: float
     n_columns: float
     n_nonzeros: float
-    n_groups: int
+    n_blocks: int
 
     @classmethod
     def of_text(cls, n_nonzeros: float) -> ProblemSize:
         """In the shape of :class:`TextSize`."""
         size = TextSize(int(n_nonzeros))
-        each = rows_of_group(size.n_rows, size.n_columns, int(n_nonzeros), is_sparse=True)
-        return cls(size.n_rows, size.n_columns, n_nonzeros, -(-size.n_rows // each))
+        n_blocks = -(-ENTRY_BYTES * int(n_nonzeros) // BLOCK_BYTES)
+        return cls(size.n_rows, size.n_columns, n_nonzeros, n_blocks)
 
 
 def round_parts(size: ProblemSize, speed: Bandwidths, n_workers: int) -> dict[str, float]:
     """Seconds of each part of a round.
 
-    Groups are worked on in waves: with fewer of them than workers some have nothing to do. Their
+    Blocks are worked on in waves: with fewer of them than workers some have nothing to do. Their
     vectors of m numbers are added in pairs. Neighbours are on different workers, but for one in w,
     and one of the two moves then, packed and unpacked, with a message of its own. One vector goes
     to the driver, and v leaves the driver once.
     """
-    busy = min(n_workers, size.n_groups)
+    busy = min(n_workers, size.n_blocks)
     busy = busy if speed.cores is None else min(busy, speed.cores)
-    waves = -(-size.n_groups // busy)
-    n_sums = size.n_groups - 1
+    waves = -(-size.n_blocks // busy)
+    n_sums = size.n_blocks - 1
     n_moves = n_sums * (1.0 - 1.0 / n_workers)
     vector = NUMBER_BYTES * size.n_columns
     return {
-        "compute": waves * (size.n_nonzeros / size.n_groups) / speed.entries,
+        "compute": waves * (size.n_nonzeros / size.n_blocks) / speed.entries,
         "adding": -(-n_sums // busy) * size.n_columns / speed.added,
         "moving": n_moves / busy * vector / speed.network,
         "v out": NUMBER_BYTES * size.n_rows / speed.network,
         "sums back": vector / speed.network,
-        "tasks": (size.n_groups + n_sums + n_moves) / speed.tasks,
+        "tasks": (size.n_blocks + n_sums + n_moves) / speed.tasks,
         "oracle": ORACLES_A_ROUND * size.n_rows / speed.rows,
     }
 
@@ -199,7 +198,7 @@ def validated(folder: Path, speed: Bandwidths, n_repeats: int) -> list[dict[str,
             v = np.random.default_rng(1).standard_normal(X.shape[0])
             first, _ = timed(lambda X=X, v=v: X.correlate(v))  # reads and compares the blocks
             seconds = median_time(lambda X=X, v=v: X.correlate(v), n_repeats)
-        size = ProblemSize(*X.shape, X.n_entries, X.n_groups)
+        size = ProblemSize(*X.shape, X.n_entries, X.n_blocks)
         model = pass_seconds(round_parts(size, speed, n_workers))
         entry = {"workers": n_workers, "first": first, "measured": seconds, "model": model}
         log(str(entry))

@@ -3,9 +3,8 @@
 Run ``python -m studies.speed.sieve --data FOLDER``, with nothing else on the machine. F1, k = 5,
 10, 20 and 50, five parts, one core: classes of Reuters-120 with 20 to 150 positives, and three of
 News20. ``GridSearchCV`` is given the same selections without certificates, once with their own
-models and once with a squared hinge on what they select; those that are no estimators, the choices
-one at a time and the direct search, it is spared. ``--classes-of-grid`` of Reuters' classes are
-searched so.
+models and once with a squared hinge on what they select; those that are no estimators, the filters
+and the coordinate ascent, it is spared. ``--classes-of-grid`` of Reuters' classes are searched so.
 """
 
 from __future__ import annotations

@@ -129,12 +129,6 @@ def test_huge_values_are_refused(rival, three_classes):
         rival.fit(X * 1e300, y)
 
 
-@pytest.mark.parametrize("max_time", [0, -1.0, "soon"])
-def test_max_time_must_be_positive(rival, three_classes, max_time):
-    with pytest.raises(ValueError, match="max_time must be a positive"):
-        rival.set_params(max_time=max_time).fit(*three_classes)
-
-
 def test_the_warning_stands_at_the_call_of_fit(three_classes):
     X, y = three_classes
     with pytest.warns(ConvergenceWarning, match="class True: the certified gap is") as caught:

@@ -112,31 +112,9 @@ def test_a_small_C_leaves_a_single_feature(data):
     assert L0SVM(C=1e-4).fit(X, y).n_features_selected_ == 1
 
 
-def test_max_time_ends_the_rounds(data):
-    X, y = data(5, n_features=30)
-    with pytest.warns(ConvergenceWarning, match="class 1.0: stopped at max_time=1e-09; raise it"):
-        model = L0SVM(n_features_to_select=3, C=100.0, max_time=1e-9).fit(X, y)
-    assert model.n_features_selected_ == 3
-    assert model.n_iter_ == [1]
-
-
 def test_columns_of_zeros():
     y = np.tile([1.0, -1.0], 10)
     with pytest.warns(UserWarning, match="the model has no features"):
         model = L0SVM(fit_intercept=False).fit(np.zeros((20, 3)), y)
     assert model.n_features_selected_ == 0
     assert_array_equal(model.decision_function(np.ones((2, 3))), [0.0, 0.0])
-
-
-@pytest.mark.parametrize(
-    ("parameters", "message"),
-    [
-        ({"C": 0}, "C must be a positive"),
-        ({"n_features_to_select": 0}, "n_features_to_select must be an integer of at least 1"),
-        ({"max_rounds": 0}, "max_rounds must be an integer of at least 1"),
-        ({"loss": "log"}, "loss with the l2 norm must be one of"),
-    ],
-)
-def test_wrong_parameters_are_refused(data, parameters, message):
-    with pytest.raises(ValueError, match=message):
-        L0SVM(**parameters).fit(*data(6))

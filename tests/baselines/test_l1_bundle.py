@@ -13,8 +13,8 @@ from scipy.optimize import linprog
 from sklearn.exceptions import ConvergenceWarning
 
 from scoresieve import Status, get_measure
-from scoresieve.baselines import L1BundleSVM, _l1_solver
-from scoresieve.baselines._l1_master import solve_l1_master
+from scoresieve.baselines import L1BundleSVM, l1_bundle
+from scoresieve.baselines.l1_bundle import solve_l1_master
 from scoresieve.risks import MeasureRisk
 
 
@@ -78,7 +78,7 @@ def test_bounds_hold_whenever_it_stops(data, brute, seed, rounds, C):
     best = l1_optimum(deltas @ X, losses, C)
     assert model.dual_[0] <= best * (1 + 1e-6) + 1e-9
     assert model.primal_[0] >= best * (1 - 1e-6)
-    (point,) = model._dual_points
+    point = model.models_[0].proof.dual_point
     assert np.all(point.alpha >= 0)
     assert point.alpha.sum() <= C * (1 + 1e-9)
     risk = MeasureRisk(get_measure("f1"), y)
@@ -90,23 +90,11 @@ def test_bounds_hold_whenever_it_stops(data, brute, seed, rounds, C):
     assert_allclose(model.dual_[0], gain, atol=1e-12)
 
 
-def test_it_says_so_when_it_does_not_converge(data):
-    X, y = data(3, n_samples=100, n_features=30)
-    with pytest.warns(ConvergenceWarning, match=r"certified gap is .* Stopped at max_iter"):
-        model = L1BundleSVM("f1", C=5.0, tol=0.01, max_iter=5).fit(X, y)
-    assert model.status_[0] is Status.MAX_ITER
-    assert model.gap_[0] > 0.01
-    with pytest.warns(ConvergenceWarning, match="Stopped at max_time"):
-        model = L1BundleSVM("f1", C=5.0, tol=0.01, max_time=1e-9).fit(X, y)
-    assert model.status_[0] is Status.MAX_TIME
-    assert model.dual_[0] <= model.primal_[0]
-
-
 def test_a_linear_programme_that_fails_ends_the_rounds(data, monkeypatch, caplog):
     def fails(*arguments, **limits):
         raise LinAlgError("no pivot")
 
-    monkeypatch.setattr(_l1_solver, "solve_l1_master", fails)
+    monkeypatch.setattr(l1_bundle, "solve_l1_master", fails)
     X, y = data(4)
     with pytest.warns(ConvergenceWarning, match="Stopped because"):
         model = L1BundleSVM(C=5.0).fit(X, y)
@@ -138,30 +126,13 @@ def test_sparse_columns_enter_when_they_are_needed():
 def test_the_master_is_dual_feasible_and_sparse():
     rng = np.random.default_rng(1)
     cuts, losses = rng.normal(size=(12, 40)), rng.uniform(1, 5, size=12)
-    found = solve_l1_master(cuts, losses, 2.0)
+    w, alpha = solve_l1_master(cuts, losses, 2.0)
     assert_allclose(
-        np.abs(found.w).sum() + 2.0 * max(0.0, np.max(losses - cuts @ found.w)),
-        losses @ found.alpha,
+        np.abs(w).sum() + 2.0 * max(0.0, np.max(losses - cuts @ w)),
+        losses @ alpha,
     )
-    assert np.max(np.abs(found.alpha @ cuts)) <= 1 + 1e-7
-    assert np.all(found.alpha >= 0)
-    assert found.alpha.sum() <= 2.0 * (1 + 1e-12)
-    assert np.count_nonzero(found.w) <= 12
+    assert np.max(np.abs(alpha @ cuts)) <= 1 + 1e-7
+    assert np.all(alpha >= 0)
+    assert alpha.sum() <= 2.0 * (1 + 1e-12)
+    assert np.count_nonzero(w) <= 12
     assert solve_l1_master(cuts, losses, 2.0, max_time=0.0) is None
-
-
-@pytest.mark.parametrize(
-    ("wrong", "message"),
-    [
-        ({"measure": "f-one"}, "f-one"),
-        ({"C": 0.0}, "C must be a positive"),
-        ({"tol": -1.0}, "tol must be a positive"),
-        ({"max_iter": 0}, "max_iter must be an integer"),
-        ({"max_time": 0.0}, "max_time must be a positive"),
-        ({"intercept_scaling": -1.0}, "intercept_scaling must be a positive"),
-    ],
-)
-def test_wrong_parameters(data, wrong, message):
-    X, y = data(0)
-    with pytest.raises(ValueError, match=message):
-        L1BundleSVM(**wrong).fit(X, y)

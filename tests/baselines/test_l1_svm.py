@@ -111,34 +111,3 @@ def test_more_features_than_there_are():
     assert_array_equal(model.support_, [0])
     (path,) = model.path_
     assert path[-1, 0] >= l1_svm.LARGEST_RATIO * path[0, 0] / l1_svm.GROWTH
-
-
-def test_max_time_ends_the_search(data):
-    X, y = data(4, n_samples=100, n_features=60)
-    with pytest.warns(ConvergenceWarning, match="none of the 1 C that were tried gives 50"):
-        model = L1SVM(n_features_to_select=50, max_time=1e-9).fit(X, y)
-    assert len(model.path_[0]) == 1
-
-
-def test_liblinear_that_stops_early_is_told(data):
-    X, y = data(5)
-    with pytest.warns(ConvergenceWarning, match="liblinear stopped at max_iter=1"):
-        L1SVM(max_iter=1).fit(X, y)
-
-
-@pytest.mark.parametrize(
-    ("parameters", "message"),
-    [
-        ({"C": -1.0}, "C must be a positive"),
-        ({"C": 1.0, "n_features_to_select": 3}, "are both given; .* leave C=None"),
-        ({"n_features_to_select": 0}, "n_features_to_select must be an integer of at least 1"),
-        ({"n_features_to_select": 3, "k_tol": -0.1}, "k_tol must be 0 or a positive"),
-        ({"loss": "hinge"}, r"loss with the l1 norm must be one of \['squared_hinge'\]"),
-        ({"tol": 0}, "tol must be a positive"),
-        ({"max_iter": 1.5}, "max_iter must be an integer"),
-        ({"intercept_scaling": 0}, "intercept_scaling must be a positive"),
-    ],
-)
-def test_wrong_parameters_are_refused(data, parameters, message):
-    with pytest.raises(ValueError, match=message):
-        L1SVM(**parameters).fit(*data(6))

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from numpy.testing import assert_array_equal
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.feature_selection import RFE
 from sklearn.svm import LinearSVC
 
@@ -86,41 +85,3 @@ def test_how_many_are_kept(data, k, n_kept):
 def test_of_equal_weights_the_first_stay():
     assert_array_equal(svm_rfe.largest_weights(np.array([1.0, -2.0, 2.0, 1.0, 2.0]), 2), [1, 2])
     assert_array_equal(svm_rfe.largest_weights(np.zeros(5), 3), [0, 1, 2])
-
-
-def test_max_time_ends_the_rounds_with_k_features(data):
-    X, y = data(3, n_features=64)
-    model = SVMRFE(n_features_to_select=3, max_time=1e-9)
-    with pytest.warns(ConvergenceWarning, match="class 1.0: the last round was taken at once"):
-        model.fit(X, y)
-    assert model.n_features_selected_ == 3
-    assert model.n_iter_ == [2]
-
-
-def test_liblinear_that_stops_early_is_told(data):
-    X, y = data(4)
-    model = SVMRFE(n_features_to_select=5, loss="hinge", C=1000.0, max_iter=2)
-    with pytest.warns(ConvergenceWarning, match="at max_iter=2 in 3 of 3 rounds"):
-        model.fit(X, y)
-
-
-@pytest.mark.parametrize("step", [0, -1, 0.0, 1.0, 1.5, "half", None, True])
-def test_wrong_steps_are_refused(data, step):
-    with pytest.raises(ValueError, match="step must be 'halving', a fraction"):
-        SVMRFE(step=step).fit(*data(5))
-
-
-@pytest.mark.parametrize(
-    ("parameters", "message"),
-    [
-        ({"C": 0}, "C must be a positive"),
-        ({"n_features_to_select": 2.0}, "n_features_to_select must be an integer"),
-        (
-            {"loss": "logistic"},
-            r"loss with the l2 norm must be one of \['hinge', 'squared_hinge'\]",
-        ),
-    ],
-)
-def test_wrong_parameters_are_refused(data, parameters, message):
-    with pytest.raises(ValueError, match=message):
-        SVMRFE(**parameters).fit(*data(6))

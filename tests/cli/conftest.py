@@ -35,7 +35,7 @@ def folder(tmp_path, monkeypatch):
 @pytest.fixture
 def cli(folder, capsys, monkeypatch):
     """``cli("fit data.csv -k 3")``: as typed in a shell, without the name of the program."""
-    from scoresieve.cli.running import run
+    from scoresieve.cli.app import run
 
     def call(line: str, stdin: bytes = b"") -> Done:
         monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(stdin)))
@@ -49,7 +49,7 @@ def cli(folder, capsys, monkeypatch):
 @pytest.fixture(scope="session")
 def models(tmp_path_factory):
     """Models of the messages, by the name of their method, fitted once."""
-    from scoresieve.cli.running import run
+    from scoresieve.cli.app import run
 
     made = tmp_path_factory.mktemp("models")
     data = EXAMPLES / "messages.csv"

@@ -19,24 +19,20 @@ TABLE = "a,b,label\n1,2,x\n2,1,y\n3,5,x\n4,4,y\n"
 SVM = "1 1:1 3:2\n-1 2:1\n1 1:2\n-1 3:1\n"
 
 
-def csv_with(text):
-    return {"data.csv": text}
-
-
 def many(column, values):
     rows = "".join(f"{value},{i % 2}\n" for i, value in enumerate(values))
-    return csv_with(f"{column},label\n{rows}")
+    return f"{column},label\n{rows}"
 
 
 def npz(**arrays):
     def write(path):
         np.savez(path, **arrays)
 
-    return {"data.npz": write}
+    return write
 
 
 def parquet(**columns):
-    return {"data.parquet": lambda path: pd.DataFrame(columns).to_parquet(path)}
+    return lambda path: pd.DataFrame(columns).to_parquet(path)
 
 
 def zip_of(member):
@@ -44,424 +40,212 @@ def zip_of(member):
         with zipfile.ZipFile(path, "w") as archive:
             archive.writestr(member, "text")
 
-    return {"data.npz": write}
+    return write
 
 
-FIT = "fit {} -k 1 -o out"
 X, Y = np.arange(8.0).reshape(4, 2), np.array([0, 1, 0, 1])
 
-#: Files to write, the command, its exit code, and what the line must hold.
-CASES = {
-    "no file": ({}, FIT.format("data.csv"), WRONG_DATA, ["data.csv", "check the name"]),
-    "folder": ({}, FIT.format("."), WRONG_DATA, [".:", "folder", "file"]),
-    "empty": (csv_with(""), FIT.format("data.csv"), WRONG_DATA, ["data.csv", "empty", "give"]),
-    "blank": (csv_with("\n \n"), FIT.format("data.csv"), WRONG_DATA, ["data.csv", "empty"]),
-    "header only": (
-        csv_with("a,label\n"),
-        FIT.format("data.csv"),
-        WRONG_DATA,
-        ["data.csv", "no rows", "add"],
-    ),
-    "no header": (
-        csv_with("1,2,0\n2,1,1\n"),
-        FIT.format("data.csv"),
-        WRONG_DATA,
-        ["data.csv", "names of the columns"],
-    ),
-    "column twice": (
-        csv_with("a,a,label\n1,2,x\n"),
-        FIT.format("data.csv"),
-        WRONG_DATA,
-        ["data.csv", "'a'", "twice"],
-    ),
-    "column without a name": (
-        csv_with("a,,label\n1,2,x\n"),
-        FIT.format("data.csv"),
-        WRONG_DATA,
-        ["data.csv", "column 2", "name it"],
-    ),
-    "row too long": (
-        csv_with("a,label\n1,x\n2,y,3,4\n"),
-        FIT.format("data.csv"),
-        WRONG_DATA,
-        ["data.csv", "more cells", "quotes"],
-    ),
-    "all rows too long": (
-        csv_with("a,label\n1,x,1\n2,y,3\n"),
-        FIT.format("data.csv"),
-        WRONG_DATA,
-        ["data.csv", "row 1", "more cells", "quotes"],
-    ),
-    "quote without end": (
-        csv_with('a,label\n"1,x\n2,y\n'),
-        FIT.format("data.csv"),
-        WRONG_DATA,
-        ["data.csv", "cannot be read", "quotes"],
-    ),
-    "not UTF-8": (
-        {"data.csv": "a,label\n1,caf\u00e9\n2,x\n".encode("latin-1")},
-        FIT.format("data.csv"),
-        WRONG_DATA,
-        ["data.csv", "UTF-8", "save"],
-    ),
-    "binary": (
-        {"data.csv": bytes(range(256))},
-        FIT.format("data.csv"),
-        WRONG_DATA,
-        ["data.csv", "convert"],
-    ),
-    "no such label": (
-        csv_with(TABLE),
-        FIT.format("data.csv --label c"),
-        WRONG_USE,
-        ["data.csv", "--label c", "a, b, label"],
-    ),
-    "label number too large": (
-        csv_with(TABLE),
-        FIT.format("data.csv --label 4"),
-        WRONG_USE,
-        ["--label 4", "a, b, label"],
-    ),
-    "no usual label": (
-        csv_with(TABLE.replace("label", "kind")),
-        FIT.format("data.csv"),
-        WRONG_USE,
-        ["data.csv", "--label NAME", "kind"],
-    ),
-    "label missing in a row": (
-        csv_with("a,label\n1,x\n2,\n3,y\n"),
-        FIT.format("data.csv"),
-        WRONG_DATA,
-        ["data.csv", "'label'", "row 2", "fill"],
-    ),
-    "one class": (
-        csv_with("a,label\n1,x\n2,x\n"),
-        FIT.format("data.csv"),
-        WRONG_DATA,
-        ["data.csv", "label x", "second class"],
-    ),
+#: Files that a fit refuses: name, content, and words of the line besides the name.
+FILES = {
+    "empty": ("data.csv", "", "empty | give"),
+    "blank": ("data.csv", "\n \n", "empty"),
+    "header only": ("data.csv", "a,label\n", "no rows | add"),
+    "no header": ("data.csv", "1,2,0\n2,1,1\n", "names of the columns"),
+    "column twice": ("data.csv", "a,a,label\n1,2,x\n", "'a' | twice"),
+    "column without a name": ("data.csv", "a,,label\n1,2,x\n", "column 2 | name it"),
+    "row too long": ("data.csv", "a,label\n1,x\n2,y,3,4\n", "more cells | quotes"),
+    "all rows too long": ("data.csv", "a,label\n1,x,1\n2,y,3\n", "row 1 | more cells | quotes"),
+    "quote without end": ("data.csv", 'a,label\n"1,x\n2,y\n', "cannot be read | quotes"),
+    "not UTF-8": ("data.csv", "a,label\n1,caf\u00e9\n2,x\n".encode("latin-1"), "UTF-8 | save"),
+    "binary": ("data.csv", bytes(range(256)), "convert"),
+    "label missing in a row": ("data.csv", "a,label\n1,x\n2,\n3,y\n", "'label' | row 2 | fill"),
+    "one class": ("data.csv", "a,label\n1,x\n2,x\n", "label x | second class"),
     "labels are measurements": (
-        csv_with("a,label\n" + "".join(f"{i},{i + 0.5}\n" for i in range(40))),
-        FIT.format("data.csv"),
-        WRONG_DATA,
-        ["data.csv", "no classes", "--label"],
-    ),
-    "no such positive class": (
-        csv_with(TABLE),
-        FIT.format("data.csv --positive z"),
-        WRONG_USE,
-        ["data.csv", "--positive z", "x, y"],
-    ),
-    "no such column to drop": (
-        csv_with(TABLE),
-        FIT.format("data.csv --drop z"),
-        WRONG_USE,
-        ["data.csv", "--drop z", "a, b"],
-    ),
-    "columns to drop in one word": (
-        csv_with(TABLE),
-        FIT.format("data.csv --drop a,b"),
-        WRONG_USE,
-        ["data.csv", "--drop a,b is none", "Give them one by one: --drop a --drop b."],
-    ),
-    "all columns dropped": (
-        csv_with(TABLE),
-        FIT.format("data.csv --drop a --drop b"),
-        WRONG_DATA,
-        ["data.csv", "no column is left", "give"],
-    ),
-    "text and categorical": (
-        csv_with(TABLE),
-        FIT.format("data.csv --text a --categorical a"),
-        WRONG_USE,
-        ["--text a", "--categorical a", "give one"],
+        "data.csv",
+        "a,label\n" + "".join(f"{i},{i + 0.5}\n" for i in range(40)),
+        "no classes | --label",
     ),
     "number missing": (
-        csv_with("age,label\n1,x\n,y\n3,x\n,y\n"),
-        FIT.format("data.csv"),
-        WRONG_DATA,
-        ["data.csv", "'age'", "2 rows", "row 2", "--drop age"],
+        "data.csv",
+        "age,label\n1,x\n,y\n3,x\n,y\n",
+        "'age' | 2 rows | row 2 | --drop age",
     ),
-    "infinite number": (
-        csv_with("age,label\n1,x\ninf,y\n3,x\n"),
-        FIT.format("data.csv"),
-        WRONG_DATA,
-        ["data.csv", "'age'", "inf", "correct"],
-    ),
+    "infinite number": ("data.csv", "age,label\n1,x\ninf,y\n3,x\n", "'age' | inf | correct"),
     "column of identifiers": (
+        "data.csv",
         many("id", [f"user{i}" for i in range(80)]),
-        FIT.format("data.csv"),
-        WRONG_DATA,
-        ["data.csv", "'id'", "80 different", "--drop id"],
+        "'id' | 80 different | --drop id",
     ),
     "text without a common word": (
+        "data.csv",
         many("note", [f"q{i}a q{i}b q{i}c" for i in range(30)]),
-        FIT.format("data.csv"),
-        WRONG_DATA,
-        ["data.csv", "'note'", "--drop note"],
-    ),
-    "names for a table": (
-        csv_with(TABLE),
-        FIT.format("data.csv --names data.csv"),
-        WRONG_USE,
-        ["data.csv", "--names", "leave it out"],
-    ),
-    "unit rows of a table": (
-        csv_with(TABLE),
-        FIT.format("data.csv --unit-rows"),
-        WRONG_USE,
-        ["data.csv", "--unit-rows", "leave it out"],
+        "'note' | --drop note",
     ),
     "dates": (
+        "data.parquet",
         parquet(day=pd.to_datetime(["2020-01-01"] * 4), label=Y),
-        FIT.format("data.parquet"),
-        WRONG_DATA,
-        ["data.parquet", "'day'", "dates", "--drop day"],
+        "'day' | dates | --drop day",
     ),
     "lists": (
+        "data.parquet",
         parquet(parts=[[1, 2]] * 4, label=Y),
-        FIT.format("data.parquet"),
-        WRONG_DATA,
-        ["data.parquet", "'parts'", "lists", "--drop parts"],
+        "'parts' | lists | --drop parts",
     ),
-    "parquet cut off": (
-        {"data.parquet": b"PAR1 and then nothing"},
-        FIT.format("data.parquet"),
-        WRONG_DATA,
-        ["data.parquet", "cannot be read"],
+    "parquet cut off": ("data.parquet", b"PAR1 and then nothing", "cannot be read"),
+    "svmlight with a word": ("data.svm", SVM + "1 1:abc\n", "label index:value | correct"),
+    "svmlight unsorted": ("data.svm", SVM + "1 3:1 2:1\n", "rising | correct"),
+    "svmlight with NaN": ("data.svm", SVM + "1 3:nan\n", "NaN | fill in"),
+    "svmlight with a negative column": ("data.svm", SVM + "1 -3:1\n", "index | correct"),
+    "svmlight with a huge column": ("data.svm", SVM + "1 99999999999:1\n", "index | correct"),
+    "svmlight of one class": ("data.svm", "1 1:1\n1 2:1\n", "label 1 | second class"),
+    "gz in name only": ("data.svm.gz", SVM, ".gz | rename"),
+    "gz cut off": (
+        "data.gz",
+        gzip.compress(SVM.encode() * 999)[:-30],
+        "truncated | download it again",
     ),
-    "svmlight with a word": (
-        {"data.svm": SVM + "1 1:abc\n"},
-        FIT.format("data.svm"),
-        WRONG_DATA,
-        ["data.svm", "label index:value", "correct"],
+    "bz2 cut off": (
+        "data.bz2",
+        bz2.compress(SVM.encode() * 999)[:-9],
+        "truncated | download it again",
     ),
-    "svmlight unsorted": (
-        {"data.svm": SVM + "1 3:1 2:1\n"},
-        FIT.format("data.svm"),
-        WRONG_DATA,
-        ["data.svm", "rising", "correct"],
+    "gz damaged": (
+        "data.gz",
+        gzip.compress(SVM.encode() * 999)[:20] + b"\0" * 40,
+        "damaged | again",
     ),
-    "svmlight with NaN": (
-        {"data.svm": SVM + "1 3:nan\n"},
-        FIT.format("data.svm"),
-        WRONG_DATA,
-        ["data.svm", "NaN", "fill in"],
+    "xz": ("data.svm", b"\xfd7zXZ\0\0", "xz | gz or bz2"),
+    "npz without a matrix": ("data.npz", npz(y=Y), "no matrix | save X"),
+    "npz with too few labels": ("data.npz", npz(X=X, y=Y[:3]), "3 labels | 4 rows"),
+    "npz of objects": ("data.npz", npz(X=X, y=np.array([{}, {}, {}, {}])), "cannot be read"),
+    "npz of text": ("data.npz", npz(X=np.array([["a"]]), y=Y), "matrix of numbers"),
+    "npz with NaN": ("data.npz", npz(X=X * np.nan, y=Y), "NaN | fill in"),
+    "zip of something else": ("data.npz", zip_of("readme.txt"), "no npz | unpack"),
+}
+#: Options of a fit that do not suit a table, and words of the line.
+OPTIONS = {
+    "no such label": ("--label c", "data.csv | --label c | a, b, label"),
+    "label number too large": ("--label 4", "--label 4 | a, b, label"),
+    "no such positive class": ("--positive z", "data.csv | --positive z | x, y"),
+    "no such column to drop": ("--drop z", "data.csv | --drop z | a, b"),
+    "columns to drop in one word": (
+        "--drop a,b",
+        "data.csv | --drop a,b is none | Give them one by one: --drop a --drop b.",
     ),
-    "svmlight with a negative column": (
-        {"data.svm": SVM + "1 -3:1\n"},
-        FIT.format("data.svm"),
+    "text and categorical": ("--text a --categorical a", "--text a | --categorical a | give one"),
+    "names for a table": ("--names data.csv", "data.csv | --names | leave it out"),
+    "unit rows of a table": ("--unit-rows", "data.csv | --unit-rows | leave it out"),
+    "C below 0": ("-C -1", "-C | positive"),
+    "no such measure": ("--measure f1x", "--measure f1x | f1"),
+    "two measures": ("--measure f1,mcc", "--measure f1,mcc | give one"),
+    "no such method": ("--method magic", "--method | 'magic' | sieve"),
+    "cv of one model": ("--method hinge --cv 3", "--cv 3 | Leave it out"),
+    "certificate of the sieve": ("--certificate", "--certificate | --method measure"),
+    "unknown option": ("--fast", "--fast"),
+}
+#: Other commands beside the same table, the exit code, and words of the line.
+COMMANDS = {
+    "all columns dropped": (
+        "fit data.csv --drop a --drop b -k 1 -o out",
         WRONG_DATA,
-        ["data.svm", "index", "correct"],
+        "data.csv | no column is left | give",
     ),
-    "svmlight with a huge column": (
-        {"data.svm": SVM + "1 99999999999:1\n"},
-        FIT.format("data.svm"),
-        WRONG_DATA,
-        ["data.svm", "index", "correct"],
+    "no such folder": ("fit data.csv -k 1 -o there/out", WRONG_DATA, "there/out | make it first"),
+    "output is a folder": ("fit data.csv -k 1 -o .", WRONG_DATA, "folder | -o"),
+    "k of zero": ("fit data.csv -k 0 -o out", WRONG_USE, "-k | '0' | 5,10"),
+    "k is a word": ("fit data.csv -k few -o out", WRONG_USE, "-k | 'few'"),
+    "several sizes of one model": (
+        "fit data.csv -k 1,2 --method measure -o out",
+        WRONG_USE,
+        "--method measure | -k 10",
     ),
-    "svmlight of one class": (
-        {"data.svm": "1 1:1\n1 2:1\n"},
-        FIT.format("data.svm"),
-        WRONG_DATA,
-        ["data.svm", "label 1", "second class"],
+    "budget of the sieve": ("fit data.csv --budget 3 -o out", WRONG_USE, "--budget 3 | -k"),
+    "path of auto budgets": (
+        "path data.csv --method hinge -k auto",
+        WRONG_USE,
+        "-k auto | 5,10,20",
+    ),
+    "format of a conversion": ("convert data.csv out.xlsx", WRONG_USE, "out.xlsx | .npz"),
+    "labels of a conversion": ("convert data.csv out.svm", WRONG_USE, "data.csv | --positive"),
+    "no bags": ("mil fit data.csv -k 1 -o out", WRONG_USE, "data.csv | --bag"),
+    "no model": ("predict model data.csv", WRONG_DATA, "model | -o model"),
+}
+#: The same with files of their own.
+CASES = {
+    "no file": ({}, "fit data.csv -k 1 -o out", WRONG_DATA, "data.csv | check the name"),
+    "folder": ({}, "fit . -k 1 -o out", WRONG_DATA, ".: | folder | file"),
+    "no usual label": (
+        {"data.csv": TABLE.replace("label", "kind")},
+        "fit data.csv -k 1 -o out",
+        WRONG_USE,
+        "data.csv | --label NAME | kind",
     ),
     "label of svmlight": (
         {"data.svm": SVM},
-        FIT.format("data.svm --label y"),
+        "fit data.svm --label y -k 1 -o out",
         WRONG_USE,
-        ["data.svm", "--label y", "leave it out"],
+        "data.svm | --label y | leave it out",
     ),
     "text column of svmlight": (
         {"data.svm": SVM},
-        FIT.format("data.svm --text a"),
+        "fit data.svm --text a -k 1 -o out",
         WRONG_USE,
-        ["data.svm", "--text", "leave it out"],
+        "data.svm | --text | leave it out",
     ),
     "too few names": (
         {"data.svm": SVM, "names.txt": "one\ntwo\n"},
-        FIT.format("data.svm --names names.txt"),
+        "fit data.svm --names names.txt -k 1 -o out",
         WRONG_DATA,
-        ["names.txt", "2 lines", "3 columns"],
-    ),
-    "gz in name only": (
-        {"data.svm.gz": SVM},
-        FIT.format("data.svm.gz"),
-        WRONG_DATA,
-        ["data.svm.gz", ".gz", "rename"],
-    ),
-    "gz cut off": (
-        {"data.gz": gzip.compress(SVM.encode() * 999)[:-30]},
-        FIT.format("data.gz"),
-        WRONG_DATA,
-        ["data.gz", "truncated", "download it again"],
-    ),
-    "bz2 cut off": (
-        {"data.bz2": bz2.compress(SVM.encode() * 999)[:-9]},
-        FIT.format("data.bz2"),
-        WRONG_DATA,
-        ["data.bz2", "truncated", "download it again"],
-    ),
-    "gz damaged": (
-        {"data.gz": gzip.compress(SVM.encode() * 999)[:20] + b"\0" * 40},
-        FIT.format("data.gz"),
-        WRONG_DATA,
-        ["data.gz", "damaged", "again"],
-    ),
-    "xz": (
-        {"data.svm": b"\xfd7zXZ\0\0"},
-        FIT.format("data.svm"),
-        WRONG_DATA,
-        ["data.svm", "xz", "gz or bz2"],
-    ),
-    "npz without a matrix": (
-        npz(y=Y),
-        FIT.format("data.npz"),
-        WRONG_DATA,
-        ["data.npz", "no matrix", "save X"],
+        "names.txt | 2 lines | 3 columns",
     ),
     "npz without labels": (
-        npz(X=X),
-        FIT.format("data.npz"),
+        {"data.npz": npz(X=X)},
+        "fit data.npz -k 1 -o out",
         WRONG_USE,
-        ["data.npz", "labels", "--label"],
+        "data.npz | labels | --label",
     ),
     "npz without that array": (
-        npz(X=X, y=Y),
-        FIT.format("data.npz --label z"),
+        {"data.npz": npz(X=X, y=Y)},
+        "fit data.npz --label z -k 1 -o out",
         WRONG_USE,
-        ["data.npz", "--label z", "X, y"],
-    ),
-    "npz with too few labels": (
-        npz(X=X, y=Y[:3]),
-        FIT.format("data.npz"),
-        WRONG_DATA,
-        ["data.npz", "3 labels", "4 rows"],
-    ),
-    "npz of objects": (
-        npz(X=X, y=np.array([{}, {}, {}, {}])),
-        FIT.format("data.npz"),
-        WRONG_DATA,
-        ["data.npz", "cannot be read"],
-    ),
-    "npz of text": (
-        npz(X=np.array([["a"]]), y=Y),
-        FIT.format("data.npz"),
-        WRONG_DATA,
-        ["data.npz", "matrix of numbers"],
-    ),
-    "npz with NaN": (
-        npz(X=X * np.nan, y=Y),
-        FIT.format("data.npz"),
-        WRONG_DATA,
-        ["data.npz", "NaN", "fill in"],
-    ),
-    "zip of something else": (
-        zip_of("readme.txt"),
-        FIT.format("data.npz"),
-        WRONG_DATA,
-        ["data.npz", "no npz", "unpack"],
-    ),
-    "no such folder": (
-        csv_with(TABLE),
-        "fit data.csv -k 1 -o there/out",
-        WRONG_DATA,
-        ["there/out", "make it first"],
-    ),
-    "output is a folder": (csv_with(TABLE), "fit data.csv -k 1 -o .", WRONG_DATA, ["folder", "-o"]),
-    "k of zero": (csv_with(TABLE), "fit data.csv -k 0 -o out", WRONG_USE, ["-k", "'0'", "5,10"]),
-    "k is a word": (csv_with(TABLE), "fit data.csv -k few -o out", WRONG_USE, ["-k", "'few'"]),
-    "C below 0": (csv_with(TABLE), FIT.format("data.csv -C -1"), WRONG_USE, ["-C", "positive"]),
-    "no such measure": (
-        csv_with(TABLE),
-        FIT.format("data.csv --measure f1x"),
-        WRONG_USE,
-        ["--measure f1x", "f1"],
-    ),
-    "two measures": (
-        csv_with(TABLE),
-        FIT.format("data.csv --measure f1,mcc"),
-        WRONG_USE,
-        ["--measure f1,mcc", "give one"],
-    ),
-    "no such method": (
-        csv_with(TABLE),
-        FIT.format("data.csv --method magic"),
-        WRONG_USE,
-        ["--method", "'magic'", "sieve"],
-    ),
-    "several sizes of one model": (
-        csv_with(TABLE),
-        "fit data.csv -k 1,2 --method measure -o out",
-        WRONG_USE,
-        ["--method measure", "-k 10"],
-    ),
-    "cv of one model": (
-        csv_with(TABLE),
-        FIT.format("data.csv --method hinge --cv 3"),
-        WRONG_USE,
-        ["--cv 3", "Leave it out"],
-    ),
-    "budget of the sieve": (
-        csv_with(TABLE),
-        "fit data.csv --budget 3 -o out",
-        WRONG_USE,
-        ["--budget 3", "-k"],
-    ),
-    "certificate of the sieve": (
-        csv_with(TABLE),
-        FIT.format("data.csv --certificate"),
-        WRONG_USE,
-        ["--certificate", "--method measure"],
+        "data.npz | --label z | X, y",
     ),
     "too few rows of a class": (
-        csv_with("a,label\n1,x\n2,y\n3,x\n4,x\n"),
-        FIT.format("data.csv --positive y"),
+        {"data.csv": "a,label\n1,x\n2,y\n3,x\n4,x\n"},
+        "fit data.csv --positive y -k 1 -o out",
         WRONG_DATA,
-        ["data.csv", "more rows", "--cv 2"],
+        "data.csv | more rows | --cv 2",
     ),
-    "unknown option": (csv_with(TABLE), FIT.format("data.csv --fast"), WRONG_USE, ["--fast"]),
-    "unknown command": ({}, "fitt data.csv", WRONG_USE, ["fitt", "fit", "--help"]),
-    "no argument": ({}, "fit", WRONG_USE, ["FILE", "scoresieve fit --help"]),
-    "path of auto budgets": (
-        csv_with(TABLE),
-        "path data.csv --method hinge -k auto",
-        WRONG_USE,
-        ["-k auto", "5,10,20"],
-    ),
-    "format of a conversion": (
-        csv_with(TABLE),
-        "convert data.csv out.xlsx",
-        WRONG_USE,
-        ["out.xlsx", ".npz"],
-    ),
-    "labels of a conversion": (
-        csv_with(TABLE),
-        "convert data.csv out.svm",
-        WRONG_USE,
-        ["data.csv", "--positive"],
-    ),
-    "no bags": (csv_with(TABLE), "mil fit data.csv -k 1 -o out", WRONG_USE, ["data.csv", "--bag"]),
+    "unknown command": ({}, "fitt data.csv", WRONG_USE, "fitt | fit | --help"),
+    "no argument": ({}, "fit", WRONG_USE, "FILE | scoresieve fit --help"),
     "bag without a name": (
-        csv_with("b,a,label\nm,1,x\n,2,y\n"),
+        {"data.csv": "b,a,label\nm,1,x\n,2,y\n"},
         "mil fit data.csv --bag b -k 1 -o out",
         WRONG_DATA,
-        ["data.csv", "row 2", "'b'", "fill"],
+        "data.csv | row 2 | 'b' | fill",
     ),
     "bag with two labels": (
-        csv_with("b,a,label\nm,1,x\nm,2,y\nn,1,y\n"),
+        {"data.csv": "b,a,label\nm,1,x\nm,2,y\nn,1,y\n"},
         "mil fit data.csv --bag b -k 1 -o out",
         WRONG_DATA,
-        ["data.csv", "bag m", "one label"],
+        "data.csv | bag m | one label",
     ),
-    "no model": ({"data.csv": TABLE}, "predict model data.csv", WRONG_DATA, ["model", "-o model"]),
     "model is no model": (
         {"model": "text", "data.csv": TABLE},
         "predict model data.csv",
         WRONG_DATA,
-        ["model", "no model file"],
+        "model | no model file",
     ),
 }
+CASES |= {
+    name: ({file: content}, f"fit {file} -k 1 -o out", WRONG_DATA, f"{file} | {words}")
+    for name, (file, content, words) in FILES.items()
+}
+CASES |= {
+    name: ({"data.csv": TABLE}, f"fit data.csv {options} -k 1 -o out", WRONG_USE, words)
+    for name, (options, words) in OPTIONS.items()
+}
+CASES |= {name: ({"data.csv": TABLE}, *case) for name, case in COMMANDS.items()}
 
 
 def check(done, code, words):
@@ -489,7 +273,7 @@ def test_one_line_and_no_file(cli, folder, case):
     files, line, code, words = CASES[case]
     write_files(folder, files)
     before = {path.name for path in folder.iterdir()}
-    check(cli(line), code, words)
+    check(cli(line), code, words.split(" | "))
     assert {path.name for path in folder.iterdir()} == before
 
 

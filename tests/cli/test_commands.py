@@ -18,6 +18,7 @@ from sklearn.metrics import f1_score, roc_auc_score
 
 import scoresieve
 from scoresieve.baselines import L1SVM, SVMPerf
+from scoresieve.estimators.sieve.results import feature_curve
 
 from .conftest import QUICK
 
@@ -261,6 +262,32 @@ def test_path_of_the_sieve_and_of_budgets(cli):
     assert objectives == sorted(objectives, reverse=True)
     assert all(row["lower bound"] <= row["objective"] for row in rows)
     assert len(cli(f"path messages.csv {options} --method squared-hinge").out.splitlines()) == 4
+
+
+@pytest.mark.parametrize("data", ["messages.csv --positive refund -k 1,2,5", "data.svm -k 1,2"])
+def test_path_marks_the_setting_that_the_model_takes(cli, sparse, data):
+    """Of each size the setting that a fit takes is shown, which is not always the largest mean."""
+    options = f"{data} --cv 2 -C 1"
+    rows = json.loads(cli(f"path {options} --json").out)
+    assert cli(f"fit {options} -o model").code == 0
+    model = scoresieve.load("model")
+    of_one_class = isinstance(model.best_params_, dict)
+    tables = [model.cv_results_] if of_one_class else model.cv_results_
+    chosen = [model.best_params_] if of_one_class else model.best_params_
+    expected, marked = [], []
+    for table, params in zip(tables, chosen, strict=True):
+        at = table["params"].index(params)
+        for row in feature_curve(table, at).rows:
+            expected.append((table["params"][row], table["mean_test_score"][row], row == at))
+        marked.append(params["n_features_to_select"])
+    found = [
+        (row["k"], row["columns by"], row["model"], row["f1"], row["chosen"] == "*") for row in rows
+    ]
+    assert found == [
+        (p["n_features_to_select"], p["selection"], p["final_model"], score, is_chosen)
+        for p, score, is_chosen in expected
+    ]
+    assert [row["k"] for row in rows if row["chosen"]] == marked
 
 
 def test_certificates_are_recomputed(cli, models):

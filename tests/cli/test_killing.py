@@ -9,12 +9,13 @@ import sys
 import numpy as np
 import pytest
 
+N_KILLS = 6
 #: Runs in an interpreter of its own. Imports are done once there; each command is then a process
 #: that runs ``main`` and sends itself a signal at one of the calls of functions that it makes.
 LAUNCHER = """
 import json, os, random, signal, sys
 import scoresieve.cli.tasks.convert, scoresieve.cli.tasks.fitting, pandas
-from scoresieve.cli.running import main
+from scoresieve.cli.app import main
 
 def code_of(arguments, number=None, stop_at=0):
     child = os.fork()
@@ -78,40 +79,24 @@ for turn in range(n_kills):
 @pytest.mark.slow
 @pytest.mark.skipif(not hasattr(__import__("os"), "fork"), reason="kills processes as Unix does")
 @pytest.mark.parametrize(
-    ("arguments", "n_kills"),
+    "line",
     [
-        (["convert", "data.npz", "data.csv.gz"], 6),
-        (
-            [
-                "fit",
-                "messages.csv",
-                "-k",
-                "2",
-                "--cv",
-                "2",
-                "-C",
-                "1",
-                "--positive",
-                "refund",
-                "-o",
-                "model",
-            ],
-            6,
-        ),
+        "convert data.npz data.csv.gz",
+        "fit messages.csv -k 2 --cv 2 -C 1 --positive refund -o model",
     ],
 )
-def test_no_unfinished_file(folder, arguments, n_kills):
+def test_no_unfinished_file(folder, line):
     rng = np.random.default_rng(0)
     np.savez(folder / "data.npz", X=rng.normal(size=(500, 20)), y=np.arange(500) % 2)
     done = subprocess.run(
-        [sys.executable, "-c", LAUNCHER, json.dumps([*arguments, n_kills])],
+        [sys.executable, "-c", LAUNCHER, json.dumps([*line.split(), N_KILLS])],
         capture_output=True,
         text=True,
         check=False,
     )
     assert done.returncode == 0, done.stderr
     runs = [json.loads(line) for line in done.stdout.splitlines()]
-    assert len(runs) == n_kills
+    assert len(runs) == N_KILLS
     codes = {"SIGTERM": {143, -15}, "SIGINT": {130, -2}, "SIGKILL": {-9}}
     for number, run in enumerate(runs):
         before = "old" if number % 2 else "nothing"

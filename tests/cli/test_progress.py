@@ -8,24 +8,24 @@ import numpy as np
 import pytest
 
 from scoresieve import MeasureSVC, ScoreSieve
-from scoresieve.cli import progress
-from scoresieve.cli.progress import ProgressLine, TaskCounter, fit_in_words, in_words
+from scoresieve.cli import output
+from scoresieve.cli.output import ProgressLine, TaskCounter, state_of_fit, time_left
 
 
 def test_time_left_in_words():
-    assert in_words(0.25, 10.0) == "25 %, 30 s left"
-    assert in_words(0.0, 7.2) == "7 s so far"
-    assert in_words(1.0, 5.0) == "100 %, 0 s left"
+    assert time_left(0.25, 10.0) == "25 %, 30 s left"
+    assert time_left(0.0, 7.2) == "7 s so far"
+    assert time_left(1.0, 5.0) == "100 %, 0 s left"
 
 
 def test_lines_of_a_fit_in_words():
-    assert fit_in_words([], 3.0) == "3 s so far"
-    assert fit_in_words(["total 4", "done"], 6.0) == "25 %, 18 s left"
-    assert fit_in_words(["total 1", "gap 0.5", "gap 0.2"], 6.0) == "6 s so far, gap 0.2"
+    assert state_of_fit([], 3.0) == "3 s so far"
+    assert state_of_fit(["total 4", "done"], 6.0) == "25 %, 18 s left"
+    assert state_of_fit(["total 1", "gap 0.5", "gap 0.2"], 6.0) == "6 s so far, gap 0.2"
 
 
 def test_a_line_writes_over_itself_and_goes_away(monkeypatch):
-    monkeypatch.setattr(progress, "PAUSE", 0.0)
+    monkeypatch.setattr(output, "PAUSE", 0.0)
     stream = io.StringIO()
     line = ProgressLine("reading", stream)
     line.share(0.5)
@@ -57,9 +57,9 @@ def test_ends_of_tasks_are_counted(tmp_path):
 
 def test_a_terminal_sees_progress_and_a_quiet_one_does_not(cli, monkeypatch):
     monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
-    monkeypatch.setattr(progress, "PAUSE", 0.0)
+    monkeypatch.setattr(output, "PAUSE", 0.0)
     assert "\rreading messages.csv: 100 %, 0 s left" in cli("convert messages.csv a.npz").err
-    monkeypatch.setattr(progress, "PAUSE", 0.01)
+    monkeypatch.setattr(output, "PAUSE", 0.01)
     options = "messages.csv --positive refund -k 1 --cv 2 -C 1"
     done = cli(f"fit {options}")
     assert "\rfitting: " in done.err

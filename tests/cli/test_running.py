@@ -8,8 +8,8 @@ import sys
 
 import pytest
 
+from scoresieve.cli.app import program
 from scoresieve.cli.options import MEASURES, METHODS
-from scoresieve.cli.program import program
 from scoresieve.losses import known_losses
 from scoresieve.measures import get_measure
 
@@ -56,7 +56,7 @@ def test_help_tells_the_exit_codes(cli):
 def test_help_of_every_command_loads_nothing_slow():
     code = (
         "import sys\n"
-        "from scoresieve.cli.running import run\n"
+        "from scoresieve.cli.app import run\n"
         f"for name in {COMMANDS}:\n"
         "    assert run([name, '--help']) == 0\n"
         f"assert run(['--help']) == 0\n"
@@ -98,7 +98,7 @@ def test_without_pandas_one_line_says_what_to_install(cli, monkeypatch):
 )
 def test_shell_completion(words, expected):
     done = python(
-        "from scoresieve.cli.running import main\nmain()",
+        "from scoresieve.cli.app import main\nmain()",
         _SCORESIEVE_COMPLETE="bash_complete",
         COMP_WORDS=words,
         COMP_CWORD=str(len(words.split()) - 1),

@@ -17,10 +17,8 @@ from scoresieve.design import (
     as_design,
     dask_blocks,
     dense,
-    lines,
     open_blocks,
     sparse,
-    split_columns,
     write_blocks,
 )
 
@@ -228,7 +226,7 @@ def fingerprint(X):
 @pytest.fixture
 def seven_numbers(monkeypatch):
     """Blocks so small reach every seam: between rows, inside rows, at the ends."""
-    for module in (_base, dense, sparse, lines, split_columns):
+    for module in (_base, dense, sparse):
         monkeypatch.setattr(module, "BLOCK_NUMBERS", 7)
 
 

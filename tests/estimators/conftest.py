@@ -39,9 +39,9 @@ def starts(monkeypatch):
     seen = []
     solve_problem = budget_model.solve_problem
 
-    def recorded(problem, limits, *, solver=None, warm=None):
+    def recorded(problem, limits, *, warm=None, **options):
         seen.append(warm)
-        return solve_problem(problem, limits, solver=solver, warm=warm)
+        return solve_problem(problem, limits, warm=warm, **options)
 
     monkeypatch.setattr(budget_model, "solve_problem", recorded)
     return seen

@@ -56,7 +56,6 @@ WRONG = {
     "random_state": ["seed", 1.5],
     "sigma": ["wide", 0.0, -1.0],
     "sigmas": ["wide", [], [0.0], 1.0],
-    "solver": ["no solver", 3],
     "step": ["half", 0, -1.0],
     "stop": ["early", 3],
     "tol": ["fine", 0.0, -1.0, np.nan],

@@ -34,7 +34,7 @@ def test_it_is_the_model_of_solve(binary, bound):
     model = MeasureSVC("f1", **settings).fit(X, y)
     result = solve(X, signs(y, "yes"), measure="f1", **settings)
     assert_array_equal(model.coef_, [result.w])
-    assert_array_equal(model._biases, [result.intercept])
+    assert model.models_[0].intercept == result.intercept
     assert_array_equal(model.price_, [result.price])
     if bound == "paper":
         assert_array_equal(model.intercept_, [result.intercept])
@@ -206,9 +206,9 @@ def test_at_most_k_features(binary, k):
     assert model.budget_ == k
     assert model.transform(X).shape == (80, model.n_features_selected_)
     assert_array_equal(model.support_, np.flatnonzero(model.coef_[0]))
-    half = 0.5 * (model.coef_[0] @ model.coef_[0] + model._biases[0] ** 2)
+    half = 0.5 * (model.coef_[0] @ model.coef_[0] + model.models_[0].intercept ** 2)
     risk = (model.primal_[0] - half) / 2.0
-    scores = X @ model.coef_[0] + model._biases[0]
+    scores = X @ model.coef_[0] + model.models_[0].intercept
     priced = np.where(y == "yes", 1.0, model.price_[0]) * scores
     assert risk == pytest.approx(model.measure_.risk(signs(y, "yes"), priced))
     assert_allclose(model.l0_gap_, 1 - model.dual_ / model.primal_)
@@ -273,7 +273,7 @@ def test_warm_start_takes_weights_but_no_cuts_of_other_labels(binary, starts, ch
     X, y = binary
     settings = {"budget": 3, "C": 2.0, "tol": 0.01}
     model = MeasureSVC(warm_start=True, **settings).fit(X, y)
-    before = np.append(model.coef_[0], model._biases)
+    before = np.append(model.coef_[0], model.models_[0].intercept)
     if change == "labels":
         y = np.roll(y, 1)
     elif change == "rows":
@@ -293,7 +293,7 @@ def test_warm_start_takes_weights_but_no_cuts_of_other_labels(binary, starts, ch
 def test_warm_start_takes_cuts_of_the_same_labels(binary, starts):
     X, y = binary
     model = MeasureSVC(budget=3, C=2.0, warm_start=True).fit(X, y)
-    points = model._dual_points
+    points = [each.proof.dual_point for each in model.models_]
     model.set_params(C=3.0, budget=5, tol=0.01).fit(X, y)
     assert starts[1].dual_point is points[0]
     assert model.certify(X, y).gap <= 0.01
@@ -450,16 +450,6 @@ def test_a_measure_of_the_users(binary):
     assert model.score(X, y) == pytest.approx(np.sqrt(recall * other))
 
 
-def test_both_solvers(binary):
-    X, y = binary[0][:40, :8], binary[1][:40]
-    settings = {"price": PRICE, "budget": 3, "tol": 0.02}
-    bundle = MeasureSVC(**settings).fit(X, y)
-    layered = MeasureSVC(solver="two_layer", warm_start=True, **settings).fit(X, y)
-    assert_allclose(layered.primal_, bundle.primal_, rtol=0.03)
-    coef = layered.coef_.copy()
-    assert_array_equal(layered.fit(X, y).coef_, coef)
-
-
 @bounds
 def test_certify_from_the_attributes(binary, bound):
     """Whoever has the fitted numbers can call ``certify`` without the estimator."""
@@ -493,7 +483,7 @@ def test_the_threshold_is_almost_the_best_for_the_measure(binary, measure, pos_l
     assert len(np.unique(decision)) == 80
     labels, sign = signs(y, pos_label), 1.0 if pos_label == "yes" else -1.0
     scores = sign * (decision - model.intercept_[0])
-    trained, taken = -model._biases[0], -sign * model.intercept_[0]
+    trained, taken = -model.models_[0].intercept, -sign * model.intercept_[0]
 
     def score(threshold):
         return 1.0 - model.measure_.loss(labels, np.where(scores > threshold, 1.0, -1.0))
@@ -511,4 +501,4 @@ def test_the_threshold_stays_where_there_is_none_to_choose(binary, settings):
     X, y = binary
     for measure in ("f1", "accuracy"):
         model = MeasureSVC(measure, budget=3, C=2.0, **settings).fit(X, y)
-        assert_array_equal(model.intercept_, model._biases)
+        assert [each.threshold for each in model.models_] == [0.0] * len(model.models_)

@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse as sp
 
 from scoresieve import MeasureSVC
-from scoresieve.estimators.messages import column_sizes, has_like_entries, warn_of_scales
+from scoresieve.estimators.data import column_sizes, has_like_entries, warn_of_scales
 
 FORMS = [np.asarray, sp.csr_array, sp.csc_array]
 

@@ -11,6 +11,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import GridSearchCV
 
 from scoresieve import MeasureSVC, Progress, ScoreSieve, Status
+from scoresieve.solvers import engines
+from scoresieve.solvers.bundle.rounds import run_bundle
 
 callbacks = pytest.importorskip("sklearn.callback", reason="callbacks came with scikit-learn 1.9")
 
@@ -87,6 +89,26 @@ def test_stop_by_callback(binary):
     assert model.n_iter_[0] == 2
     assert model.status_ == [Status.CALLBACK]
     assert model.set_callbacks().fit(X, y).n_iter_[0] > 2
+
+
+@pytest.mark.parametrize("limit", [{"budget": 5}, {"n_features_to_select": 5}], ids=str)
+def test_no_other_run_follows_a_stop(monkeypatch, limit):
+    """Of noise, where the price falls again and again for want of features."""
+    rng = np.random.default_rng(1)
+    X, y = rng.normal(size=(300, 20)), rng.random(300) < 0.05
+    record, n_runs = Recorder(stop_after=1), []
+
+    def counted(problem, tracker, warm):
+        n_runs.append(len(record.paths("end")))
+        return run_bundle(problem, tracker, warm)
+
+    monkeypatch.setattr(engines, "run_bundle", counted)
+    model = MeasureSVC("prec@5", C=0.1, intercept_scaling=100.0, **limit).set_callbacks(record)
+    with pytest.warns(ConvergenceWarning, match="Stopped by the callback"):
+        model.fit(X, y)
+    assert set(n_runs) == {0}
+    assert model.status_ == [Status.CALLBACK]
+    assert model.n_iter_ == [1]
 
 
 def test_every_class_is_a_task(three_classes):

@@ -25,7 +25,7 @@ from scoresieve import (
     solve,
 )
 from scoresieve.baselines import L1SVM, SVMPerf
-from scoresieve.design import RowBlocks, dask_blocks, groups, open_blocks, write_blocks
+from scoresieve.design import RowBlocks, dask_blocks, open_blocks, write_blocks
 
 N_SAMPLES, N_COLUMNS = 260, 40
 MODELS = {
@@ -306,12 +306,10 @@ def test_losses_ask_for_no_scores(model, has_scores, data, client, monkeypatch):
         return results
 
     monkeypatch.setattr(type(client), "gather", counted)
-    monkeypatch.setattr(groups, "GROUP_ENTRIES", 500)
-    monkeypatch.setattr(groups, "ENTRIES_PER_COLUMN", 0)
     blocks = dask_blocks(delayed_rows(data[0]))
     model = clone(model).fit(blocks, data[1])
     assert N_COLUMNS in found
-    assert (32 in found) == has_scores  # rows of a group
+    assert (143 in found) == has_scores  # rows of a block
     if not has_scores:
         assert model.training_score_ == pytest.approx(model.score(data[0], data[1]), rel=1e-12)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import sys
 
 import numpy as np
 import pytest
@@ -11,15 +12,13 @@ from sklearn.base import clone
 from sklearn.metrics import f1_score
 from sklearn.model_selection import GroupKFold, LeaveOneOut, StratifiedKFold
 
-from scoresieve import ScoreSieve, get_measure, load
-from scoresieve.estimators.sieve import sieving
-from scoresieve.estimators.sieve.choice import Judge, best_setting, one_standard_error
-from scoresieve.estimators.sieve.cross_fitting import fold_scores
-from scoresieve.estimators.sieve.final_models import FinalModel, fit_finals
-from scoresieve.estimators.sieve.selections import Selected, Selection, paths
+from scoresieve import ScoreSieve, load
+from scoresieve._checks import check_X
+from scoresieve.estimators.sieve import run
+from scoresieve.estimators.sieve.cross_fitting import held_out_scores
+from scoresieve.estimators.sieve.searches import LossSearch
 from scoresieve.losses import get_loss
-from scoresieve.solvers.limits import Limits
-from scoresieve.solvers.splicing.refits import Refitter
+from tests.helpers import selected_by
 
 #: What a number of parts stands for.
 SHUFFLED = StratifiedKFold(3, shuffle=True, random_state=0)
@@ -47,15 +46,6 @@ def test_the_columns_that_decide_are_found(binary):
     assert model.score(X, y) == pytest.approx(f1_score(y, model.predict(X)))
 
 
-def test_of_settings_that_are_equally_good_the_first_is_chosen():
-    scores = np.array([[0.72, 0.795], [0.78, 0.80], [0.795, 0.60]])
-    errors = np.full((3, 2), 0.04)
-    # The highest is 0.80; a quarter of its error below are 0.795 twice, once of an own model.
-    assert best_setting(scores, errors) == (2, 0)
-    assert best_setting(scores, 0.1 * errors) == (1, 1)
-    assert best_setting(scores, 10.0 * errors) == (0, 0)
-
-
 def test_the_best_row_of_the_table_is_chosen(binary):
     _, _, model = binary
     table = model.cv_results_
@@ -74,17 +64,12 @@ def test_the_score_of_the_table_is_that_of_rows_no_model_has_seen():
     X, y = noisy(1)
     model = ScoreSieve("f1", n_features_to_select=2, **QUICK).fit(X, y)
     labels, unseen = np.where(y, 1.0, -1.0), np.zeros(y.size)
-    selection = Selection(get_loss("squared_hinge"), 1.0)
     for train, test in SHUFFLED.split(X, y):
-        [[found]] = paths([selection], X[train], labels[train], [2], LIMITS, **CONSTANT)
-        unseen[test] = X[test][:, found.columns] @ found.w + found.intercept
+        [[found]] = selected_by(searches(1.0), X[train], labels[train], [2])
+        unseen[test] = X[test][:, found.columns] @ found.weights + found.intercept
     own = [point["final_model"] for point in model.cv_results_["params"]].index("own")
     best = max(f1_score(y, unseen > t, zero_division=0) for t in [-np.inf, *unseen])
     assert model.cv_results_["mean_test_score"][own] == pytest.approx(best)
-
-
-CONSTANT = {"intercept_scaling": 1.0}
-LIMITS = Limits(0.01, 100, thorough=False)
 
 
 def test_labels_of_held_out_rows_do_not_reach_the_model_that_scores_them():
@@ -93,13 +78,11 @@ def test_labels_of_held_out_rows_do_not_reach_the_model_that_scores_them():
     train, test = next(iter(StratifiedKFold(3).split(X, y)))
     changed = labels.copy()
     changed[test] = -changed[test]
-    selection = Selection(get_loss("squared_hinge"), 1.0)
-    [first], [second] = (
-        *paths([selection], X[train], labels[train], [2], LIMITS, **CONSTANT),
-        *paths([selection], X[train], changed[train], [2], LIMITS, **CONSTANT),
+    [[first]], [[second]] = (
+        selected_by(searches(1.0), X[train], each[train], [2]) for each in (labels, changed)
     )
     assert first.columns.tolist() == second.columns.tolist()
-    assert np.array_equal(first.w, second.w)
+    assert np.array_equal(first.weights, second.weights)
 
 
 def test_fits_without_one_part_are_counted_for_every_number_of_features():
@@ -111,13 +94,15 @@ def test_fits_without_one_part_are_counted_for_every_number_of_features():
     (selections,), table = model.fold_selections_, model.cv_results_
     chosen = ks.index(model.best_params_["n_features_to_select"])
     assert selections.n_folds == 3
-    assert selections.rows[: chosen + 1].tolist() == model.smaller_models_[0].rows.tolist()
+    assert selections.rows[: chosen + 1].tolist() == [
+        smaller.choice.row for smaller in model.smaller_models_[0]
+    ]
     assert table["param_n_features_to_select"][selections.rows].tolist() == ks
     of_folds = [
-        list(paths(ways(0.001, 1.0), X[train], labels[train], ks, LIMITS, **CONSTANT))
+        selected_by(searches(0.001, 1.0), X[train], labels[train], ks)
         for train, _ in SHUFFLED.split(X, y)
     ]
-    names = [way.name for way in ways(0.001, 1.0)]
+    names = [search.name for search in searches(0.001, 1.0)]
     for at_k, row in enumerate(selections.rows):
         of_size = table["param_n_features_to_select"] == ks[at_k]
         if at_k > chosen:
@@ -133,38 +118,8 @@ def test_fits_without_one_part_are_counted_for_every_number_of_features():
     assert {*selections.counts.data.tolist()} != {3}  # and the fits do not all agree
 
 
-def ways(*Cs):
-    return [Selection(get_loss("squared_hinge"), C) for C in Cs]
-
-
-def test_supports_along_k_and_C():
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(120, 30)) @ (np.eye(30) + 0.3 * rng.normal(size=(30, 30)))
-    y = np.where(X[:, 0] + X[:, 1] - X[:, 2] + rng.normal(size=120) > 1.0, 1.0, -1.0)
-    loss, ks = get_loss("squared_hinge"), [2, 4, 8]
-    selections = [Selection(loss, C) for C in (0.01, 0.1, 1.0)]
-    selections.append(Selection(get_measure("f1"), 3.0))
-    together = list(paths(selections, X, y, ks, LIMITS, **CONSTANT))
-    [alone] = paths(selections[:1], X, y, ks, LIMITS, **CONSTANT)
-    for one, other in zip(together[0], alone, strict=True):
-        assert one.columns.tolist() == other.columns.tolist()
-    for path in together:
-        assert [each.columns.size for each in path] == ks
-    # Never above a start: the support of the C before, with the weights of this C.
-    for selection, before, path in zip(selections[1:3], together, together[1:], strict=False):
-        for k, start, found in zip(ks, before, path, strict=True):
-            problem = selection.problem(X, y, **CONSTANT).with_budget(k)
-            value, begun = (
-                Refitter(problem, LIMITS).refit(each.units).primal for each in (found, start)
-            )
-            assert value <= begun * (1.0 + 1e-9)
-
-
-def test_the_smallest_number_within_one_standard_error():
-    scores, errors = np.array([0.5, 0.7, 0.75, 0.74]), np.array([0.0, 0.0, 0.1, 0.0])
-    assert one_standard_error(scores, errors) == 1
-    assert one_standard_error(scores, np.full(4, 0.01)) == 2
-    assert one_standard_error(scores, np.zeros(4)) == 2
+def searches(*Cs):
+    return [LossSearch(get_loss("squared_hinge"), C) for C in Cs]
 
 
 def test_numbers_of_features_are_chosen_from():
@@ -223,7 +178,7 @@ def test_sparse_equals_dense():
         assert np.allclose(model.coef_, dense.coef_, rtol=1e-6)
 
 
-@pytest.mark.parametrize("candidate", ["squared_hinge", "measure"])
+@pytest.mark.parametrize("candidate", ["squared_hinge", "bound"])
 def test_whole_weights_are_repeated_rows(candidate):
     X, y = noisy(8, n_samples=120)
     counts = np.tile([1, 2, 0], 40)
@@ -291,11 +246,11 @@ def test_time_is_that_of_all_jobs_from_the_call_of_fit_on(monkeypatch):
     X, y = noisy(11)
     seen = []
 
-    def spy(plan, *arguments):
+    def spy(reporter, plan, *arguments):
         seen.append(plan.limits.deadline)
-        return fold_scores(plan, *arguments)
+        return held_out_scores(reporter, plan, *arguments)
 
-    monkeypatch.setattr(sieving, "fold_scores", spy)
+    monkeypatch.setattr(run, "held_out_scores", spy)
     ScoreSieve("f1", n_features_to_select=2, max_time=60.0, **QUICK).fit(X, y)
     assert len(seen) == 3
     assert len(set(map(id, seen))) == 1
@@ -309,7 +264,7 @@ def test_a_fit_that_is_interrupted_leaves_the_model_before_it(monkeypatch):
     def interrupted(*arguments):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(sieving, "fold_scores", interrupted)
+    monkeypatch.setattr(run, "held_out_scores", interrupted)
     fresh = clone(model)
     for each in (model, fresh):
         with pytest.raises(KeyboardInterrupt):
@@ -397,7 +352,7 @@ def test_wrong_parameters_are_refused_by_name(parameters, message):
 
 def test_weights_that_the_measure_does_not_take_are_refused_before_any_fit(monkeypatch):
     X, y = noisy(13, n_samples=60)
-    monkeypatch.setattr(sieving, "fold_scores", None)
+    monkeypatch.setattr(run, "held_out_scores", None)
     model = ScoreSieve("f1", n_features_to_select=2, **QUICK)
     with pytest.raises(ValueError, match=r"sample_weight\[0\] is 0.5, but f1 takes whole weights"):
         model.fit(X, y, sample_weight=np.full(60, 0.5))
@@ -408,54 +363,6 @@ def test_weights_that_the_measure_does_not_take_are_refused_before_any_fit(monke
 def test_a_clone_has_the_same_parameters(binary):
     _, _, model = binary
     assert clone(model).get_params() == model.get_params()
-
-
-def test_the_standard_error_is_that_of_leaving_parts_out():
-    rng = np.random.default_rng(14)
-    y, scores = np.where(rng.random(90) < 0.4, 1.0, -1.0), rng.normal(size=90)
-    part_of = np.arange(90) % 3
-    judge = Judge(get_measure("roc_auc"), y, None, part_of)
-    without = [
-        get_measure("roc_auc").score(y[part_of != p], scores[part_of != p]) for p in range(3)
-    ]
-    expected = np.sqrt(2.0 / 3.0 * np.sum((without - np.mean(without)) ** 2))
-    assert judge.jackknife_error(scores) == pytest.approx(expected)
-
-
-def test_final_models_are_those_of_scikit_learn():
-    from sklearn.svm import LinearSVC
-
-    X, y = noisy(15, noise=2.0)
-    labels = np.where(y, 1.0, -1.0)
-    chosen = Selected(np.array([3]), np.array([3, 7]), np.zeros(2), 0.0)
-    finals = [FinalModel(), FinalModel(1.0), FinalModel(30.0)]
-    own, *found = fit_finals(finals, X[:, [3, 7]], labels, None, chosen)
-    assert own == (chosen.w, chosen.intercept)
-    for (w, intercept), C in zip(found, (1.0, 30.0), strict=True):
-        # The constant column of 10 leaves a hundredth of the penalty on the intercept.
-        theirs = LinearSVC(C=C, tol=1e-8, dual=False, intercept_scaling=10.0)
-        theirs.fit(X[:, [3, 7]], y)
-        assert w == pytest.approx(theirs.coef_[0], rel=1e-3)
-        assert intercept == pytest.approx(theirs.intercept_[0], rel=1e-3, abs=1e-3)
-
-
-@pytest.mark.parametrize("entered", [None, np.array([5, 5]), np.array([2, 10])])
-def test_graded_final_models_are_those_of_columns_that_are_made_smaller(entered):
-    from sklearn.svm import LinearSVC
-
-    X, y = noisy(15, noise=2.0)
-    columns, labels = X[:, [3, 7]], np.where(y, 1.0, -1.0)
-    chosen = Selected(np.array([3]), np.array([3, 7]), np.zeros(2), 0.0, entered=entered)
-    finals = [FinalModel(1.0), FinalModel(0.1, is_graded=True), FinalModel(1.0, is_graded=True)]
-    even, *graded = fit_finals(finals, columns, labels, None, chosen)
-    factors = np.ones(2) if entered is None else entered[0] / entered
-    for (w, intercept), C in zip(graded, (0.1, 1.0), strict=True):
-        theirs = LinearSVC(C=C, tol=1e-8, dual=False, intercept_scaling=10.0)
-        theirs.fit(columns * factors, y)
-        assert w == pytest.approx(factors * theirs.coef_[0], rel=1e-3)
-        assert intercept == pytest.approx(theirs.intercept_[0], rel=1e-3, abs=1e-3)
-    # Each kind starts from its own models, to which the C of the other does not matter.
-    assert (graded[1][0] == pytest.approx(even[0], rel=1e-4)) == bool(np.all(factors == 1.0))
 
 
 @pytest.mark.parametrize("scale", [1e-6, 1e6])
@@ -475,11 +382,13 @@ def test_given_Cs_are_taken_as_they_are():
 
 def test_the_measure_itself_as_the_only_candidate():
     X, y = noisy(3)
-    model = ScoreSieve("f1", n_features_to_select=[1, 2], candidates=["direct"], cv=3).fit(X, y)
+    options = {"n_features_to_select": [1, 2], "candidates": ["coordinate_ascent"], "cv": 3}
+    model = ScoreSieve("f1", **options).fit(X, y)
     assert model.get_support(indices=True).tolist() == [3, 7]
-    assert {point["selection"] for point in model.cv_results_["params"]} == {"direct (f1)"}
+    selections = {point["selection"] for point in model.cv_results_["params"]}
+    assert selections == {"coordinate_ascent (f1)"}
     assert {point["C"] for point in model.cv_results_["params"]} == {None}
-    assert "chosen by direct (f1)" in " ".join(str(model.summary()).split())
+    assert "chosen by coordinate_ascent (f1)" in " ".join(str(model.summary()).split())
 
 
 def test_the_summary_names_columns_as_told(binary):
@@ -496,3 +405,37 @@ def test_alarms_are_probabilities_above_the_threshold(binary):
     alarms = model.predict_proba(X)[:, 1] > model.thresholds_[0]
     assert alarms.any()
     assert model.predict(X).astype(bool).tolist() == alarms.tolist()
+
+
+def test_X_is_checked_once_however_many_fits_there_are(monkeypatch):
+    X, y = noisy(21)
+    checked = []
+
+    def counting(design, **options):
+        checked.append((design.n_samples, design.n_columns))
+        check_X(design, **options)
+
+    for name, module in list(sys.modules.items()):
+        if name.startswith("scoresieve") and hasattr(module, "check_X"):
+            monkeypatch.setattr(module, "check_X", counting)
+    weights = np.tile([1, 2, 0], 80)
+    for options in ({}, {"sample_weight": weights}):
+        ScoreSieve("f1", cv=5).fit(X, y, **options)
+        assert checked == [(240, 12)]
+        checked.clear()
+
+
+def test_a_class_of_few_rows_is_told_of_once(recwarn):
+    X, _ = noisy(22, n_samples=60)
+    y = np.where(np.arange(60) < 3, "rare", "other")
+    options = {"candidates": ["correlation"], "n_features_to_select": 1, "pos_label": "rare"}
+    ScoreSieve("f1", **options).fit(X, y)
+    [told] = recwarn
+    assert str(told.message) == (
+        "class 'rare' has 3 rows, fewer than the 5 parts of cv, so that some parts hold none of it "
+        "and its scores are coarse. Pass cv=3, or add rows of the class."
+    )
+    assert told.filename == __file__
+    recwarn.clear()
+    ScoreSieve("f1", cv=3, **options).fit(X, y)
+    assert not list(recwarn)

@@ -154,7 +154,7 @@ REPEATING = [
     MeasureSVC(),
     MeasureSVC(n_features_to_select=3),
     MeasureSVC("prbep", tol=0.2),
-    MeasureSVC("prec@5", tol=0.2, solver="two_layer"),
+    MeasureSVC("prec@5", tol=0.2),
     MeasureSVC("average_precision", tol=0.2),
 ]
 

@@ -7,7 +7,7 @@ import pytest
 
 from scoresieve.measures import get_measure
 from scoresieve.measures.contingency import OrderedClasses, stable_order
-from scoresieve.measures.fractional import count_intervals, interval_of_ratio
+from scoresieve.measures.fractional import count_intervals, interval_of_ratio, largest_gain
 
 NAMES = ["f1", "f3", "f0.5", "f0.1", "jaccard", "precision@recall>=0.3", "precision@recall>=1"]
 
@@ -30,7 +30,7 @@ def test_every_row_is_maximal(name, sizes, scale):
         rows = rows[1:]
     counts = np.arange(n_negative + 1)
     values = n_positive * measure.table_loss(rows[:, None], counts, n_positive, n_negative) + alarms
-    classes = OrderedClasses(y, scores, measure._lowest_alarm(n_positive))
+    classes = measure._ordered(y, scores)
     found = measure._best_alarms(classes)[rows]
     assert found.max() <= classes.negatives.size
     np.testing.assert_allclose(
@@ -45,7 +45,7 @@ def test_no_alarm_that_pays_is_left_out(name, n_positive):
     least = measure.least_true_positive(n_positive) if name.startswith("precision") else 0
     rows = np.arange(least, n_positive + 1)
     none, one = (n_positive * measure.table_loss(rows, b, n_positive, 9) for b in (0, 1))
-    assert measure._lowest_alarm(n_positive) <= -np.max(one - none) + 1e-12
+    assert largest_gain(*measure._gain(n_positive), n_positive, 0) >= np.max(one - none) - 1e-12
 
 
 @pytest.mark.parametrize("name", NAMES)

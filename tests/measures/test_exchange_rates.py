@@ -205,26 +205,6 @@ def test_rates_of_floors_are_ratios_of_densities(name):
     assert measure.exchange_rate(y, scores) == pytest.approx(expected, rel=0.25)
 
 
-def test_a_floor_beyond_reach_is_judged_where_it_is_nearest():
-    """The precision is highest with four above: three of them are hits."""
-    y = np.array([-1.0, 1.0, 1.0, 1.0, -1.0, -1.0, -1.0, 1.0])
-    scores = np.arange(8.0, 0.0, -1.0)
-    measure = get_measure("recall@precision>=0.9")
-    assert measure.least_loss(y, scores) == 1.0
-    # From -++ to the end there are two hits and three alarms more.
-    assert measure.exchange_rate(y, scores) == pytest.approx(2 / 3)
-
-
-def test_tied_scores_trade_all_at_once():
-    """60 hits and 10 alarms above one threshold, and 40 and 890 more below it."""
-    y = np.repeat([1.0, 1.0, -1.0, -1.0], [60, 40, 10, 890])
-    scores = np.repeat([1.0, 0.0, 1.0, 0.0], [60, 40, 10, 890])
-    for name in ("precision@recall>=0.8", "recall@precision>=0.8", "precision@recall>=0.5"):
-        assert get_measure(name).exchange_rate(y, scores) == pytest.approx(40 / 890)
-    same = np.zeros(1000)
-    assert get_measure("precision@recall>=0.8").exchange_rate(y, same) == pytest.approx(1 / 9)
-
-
 def test_rankings_have_no_rate():
     y = np.array([1.0, -1.0, 1.0, -1.0])
     for name in ("roc_auc", "average_precision"):

@@ -7,6 +7,7 @@ import pytest
 
 from scoresieve.measures import get_measure
 from scoresieve.measures.monotone import _cut_up, lowest_paying
+from tests.measures.definitions import values_of_tables
 
 
 def cells(block):
@@ -43,13 +44,10 @@ def test_the_best_of_all_tables(name, n_positive, n_negative, shift):
     y = np.repeat([1.0, -1.0], [n_positive, n_negative])
     for scale in (0.0, 0.05, 1.0, 4.0):
         scores = scale * (shift * y + rng.normal(size=y.size))
-        missed = np.append(0.0, np.cumsum(np.sort(scores[y > 0])))
-        alarms = np.append(0.0, np.cumsum(np.sort(scores[y < 0])[::-1]))
-        c, b = np.meshgrid(np.arange(n_positive + 1), np.arange(n_negative + 1), indexing="ij")
-        losses = n_positive * measure.table_loss(n_positive - c, b, n_positive, n_negative)
-        values = np.where(losses > 0, losses - missed[c] + alarms[b], -np.inf)
-        cut = measure.most_violated(y, scores)
-        assert cut.value(scores) == pytest.approx(values.max(), abs=1e-9)
+        best = values_of_tables(
+            y, scores, lambda a, b: n_positive * measure.table_loss(a, b, n_positive, n_negative)
+        ).max()
+        assert measure.most_violated(y, scores).value(scores) == pytest.approx(best, abs=1e-9)
 
 
 def test_negatives_that_never_pay_are_few_positives_times_their_scores_below():

@@ -2,63 +2,24 @@
 
 from __future__ import annotations
 
-import itertools
-
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from scoresieve.measures import ROCAUC, AveragePrecision
+from tests.measures.definitions import MORE, labels_and_scores
 
-DETERMINISTIC = settings(derandomize=True, deadline=None, database=None, max_examples=40)
 MEASURES = [ROCAUC(), AveragePrecision()]
 both = pytest.mark.parametrize("measure", MEASURES, ids=lambda m: m.name)
+#: Ties, and classes that are far apart.
+SCORES = {"ranges": ((-3, 3, 0.5), (0, 2, 1.0), (-30, 30, 0.1)), "shifts": (0.0, 0.0, 2.0)}
 
 
-@st.composite
-def problems(draw, max_samples=7):
-    y = draw(st.lists(st.sampled_from([-1.0, 1.0]), min_size=2, max_size=max_samples))
-    assume(len(set(y)) == 2)
-    low, high, scale = draw(st.sampled_from([(-3, 3, 0.5), (0, 2, 1.0), (-30, 30, 0.1)]))
-    scores = draw(st.lists(st.integers(low, high), min_size=len(y), max_size=len(y)))
-    shift = draw(st.sampled_from([0.0, 0.0, 2.0]))
-    return np.array(y), scale * np.array(scores, dtype=float) + shift * np.array(y)
-
-
-def ranking_loss(measure, ranked_labels):
-    """``Delta`` of labels listed from the top of the ranking, by the definition."""
-    above, precisions, swapped = 0, [], 0
-    for label in ranked_labels:
-        if label > 0:
-            precisions.append((len(precisions) + 1) / (len(precisions) + 1 + above))
-            swapped += above
-        else:
-            above += 1
-    if isinstance(measure, ROCAUC):
-        return swapped / (len(precisions) * above)
-    return 1 - np.mean(precisions)
-
-
-def best_by_enumeration(measure, y, scores):
+def best_by_enumeration(brute, measure, y, scores):
     """Largest value over all rankings of the examples that have a loss."""
-    P, N = np.sum(y > 0), np.sum(y < 0)
-    losses = {}
-    best = -np.inf
-    for ranking in itertools.permutations(range(y.size)):
-        labels = tuple(y[list(ranking)])
-        if labels not in losses:
-            losses[labels] = ranking_loss(measure, labels)
-        if losses[labels] <= 1e-12:
-            continue
-        margin, sum_above, n_above = 0.0, 0.0, 0
-        for i in ranking:
-            if y[i] < 0:
-                sum_above, n_above = sum_above + scores[i], n_above + 1
-            else:
-                margin += n_above * scores[i] - sum_above
-        best = max(best, P * losses[labels] - margin / N)
-    return best
+    deltas, losses = brute.every_cut(measure, y)
+    return np.max(losses - deltas @ scores)
 
 
 def best_by_dynamic_program(y, scores):
@@ -75,28 +36,18 @@ def best_by_dynamic_program(y, scores):
 
 
 @both
-@DETERMINISTIC
-@given(problem=problems(max_samples=6))
-def test_equals_enumeration(measure, problem):
+@MORE
+@given(problem=labels_and_scores(max_samples=6, **SCORES))
+def test_equals_enumeration(brute, measure, problem):
     y, scores = problem
-    best = best_by_enumeration(measure, y, scores)
+    best = best_by_enumeration(brute, measure, y, scores)
     assert measure.most_violated(y, scores).value(scores) == pytest.approx(best, abs=1e-9)
     assert measure.risk(y, scores) == pytest.approx(max(0.0, best), abs=1e-9)
 
 
 @both
-@pytest.mark.parametrize("n_positive", [1, 3, 6])
-def test_equals_enumeration_of_seven(measure, n_positive):
-    rng = np.random.default_rng(n_positive)
-    y = rng.permutation(np.repeat([1.0, -1.0], [n_positive, 7 - n_positive]))
-    scores = rng.integers(-4, 5, size=7) / 3
-    best = best_by_enumeration(measure, y, scores)
-    assert measure.most_violated(y, scores).value(scores) == pytest.approx(best, abs=1e-9)
-
-
-@both
-@DETERMINISTIC
-@given(problem=problems(max_samples=12), data=st.data())
+@MORE
+@given(problem=labels_and_scores(max_samples=12, **SCORES), data=st.data())
 def test_cut_is_a_subgradient_and_bounds_the_loss(measure, problem, data):
     y, scores = problem
     cut = measure.most_violated(y, scores)
@@ -130,40 +81,14 @@ def test_average_precision_equals_dynamic_program(seed, sizes):
     assert max(value, 0.0) == pytest.approx(best_by_dynamic_program(y, scores), rel=1e-11, abs=1e-9)
 
 
-def test_average_precision_equals_sums_by_definition():
-    rng = np.random.default_rng(5)
-    y = rng.permutation(np.repeat([1.0, -1.0], [22, 38]))
-    scores = 0.4 * rng.normal(size=60) + 0.2 * y
-    positives, negatives = np.sort(scores[y > 0])[::-1], np.sort(scores[y < 0])[::-1]
-    total = 0.0
-    for j, negative in enumerate(negatives, start=1):
-        gains = [
-            k / (k + j - 1) - k / (k + j) + (negative - positive) / negatives.size
-            for k, positive in enumerate(positives, start=1)
-        ]
-        total += max(sum(gains[i:]) for i in range(len(gains) + 1))
-    value = AveragePrecision().most_violated(y, scores).value(scores)
-    assert value == pytest.approx(total, rel=1e-12)
-
-
-@both
-def test_perfect_ranking_far_apart_still_gives_a_cut(measure):
-    y = np.array([1.0, -1.0, 1.0, -1.0])
-    scores = np.array([9.0, -7.0, 8.0, -9.0])
-    cut = measure.most_violated(y, scores)
-    assert measure.risk(y, scores) == 0.0
-    assert cut.value(scores) < 0
-    assert cut.value(scores) == pytest.approx(best_by_enumeration(measure, y, scores))
-
-
 @both
 @pytest.mark.parametrize("scale", [0.0, 1.0, 1e300, -1e300])
 @pytest.mark.parametrize("sizes", [(1, 1), (1, 5), (5, 1), (2, 3)])
-def test_degenerate_scores_and_sizes(measure, scale, sizes):
+def test_degenerate_scores_and_sizes(brute, measure, scale, sizes):
     y = np.repeat([1.0, -1.0], sizes)
     for scores in (np.full(y.size, scale), scale * y):
         cut = measure.most_violated(y, scores)
-        best = best_by_enumeration(measure, y, scores)
+        best = best_by_enumeration(brute, measure, y, scores)
         assert cut.value(scores) == pytest.approx(best, abs=1e-9 + 1e-12 * abs(scale))
         assert measure.cut_loss(y, cut.delta) == pytest.approx(cut.loss)
 
@@ -200,19 +125,10 @@ def test_cut_loss_refuses_what_no_ranking_gives(measure):
 
 
 @both
-def test_cut_loss_of_every_ranking(measure):
+def test_cut_loss_of_every_ranking(brute, measure):
     y = np.array([1.0, -1.0, 1.0, -1.0, -1.0])
-    for ranking in itertools.permutations(range(5)):
-        position = np.argsort(ranking)
-        delta = np.zeros(5)
-        for i, j in itertools.product(np.flatnonzero(y > 0), np.flatnonzero(y < 0)):
-            if position[j] < position[i]:
-                delta[i] += 1 / 3
-                delta[j] -= 1 / 3
-        expected = 2 * ranking_loss(measure, y[list(ranking)])
-        assert measure.cut_loss(y, delta) == pytest.approx(expected, abs=1e-12)
-        scores = -position.astype(float)
-        assert measure.loss(y, scores) == pytest.approx(expected / 2, abs=1e-12)
+    for delta, loss in zip(*brute.every_cut(measure, y), strict=True):
+        assert measure.cut_loss(y, delta) == pytest.approx(loss, abs=1e-12)
 
 
 def test_rankings_do_not_flip_examples():

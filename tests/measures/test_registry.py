@@ -140,8 +140,8 @@ def test_names_with_a_bad_k_say_so(name):
 def test_k_is_a_number_of_examples(kind):
     y = np.repeat([1.0, -1.0], [7, 13])
     wanted = {"p": 7, "2p": 14, "p/2": 3, "0.5p": 3, "p/100": 1, "3p/2": 10, 5: 5, 20: 20}
-    assert {k: kind(k=k).n_selected(y) for k in wanted} == wanted
-    assert kind(k="0.1p").n_selected(np.repeat([1.0, -1.0], [30, 1])) == 3
+    assert {k: kind(k=k).n_alarms(y) for k in wanted} == wanted
+    assert kind(k="0.1p").n_alarms(np.repeat([1.0, -1.0], [30, 1])) == 3
 
 
 @pytest.mark.parametrize("kind", [PrecisionAtK, RecallAtK])

@@ -6,14 +6,12 @@ import itertools
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
-from hypothesis import strategies as st
+from hypothesis import given
 from sklearn import metrics
 
 from scoresieve.measures import PRBEP, PrecisionAtK, RecallAtK, get_measure
 from scoresieve.measures.decomposable import PricedErrors
-
-DETERMINISTIC = settings(derandomize=True, deadline=None, database=None, max_examples=25)
+from tests.measures.definitions import DETERMINISTIC, labels_and_scores
 
 
 def recall_floor_08(y, y_pred):
@@ -37,6 +35,7 @@ OF_LABELS = {
     "jaccard": lambda y, p: metrics.jaccard_score(y, p, zero_division=0),
     "precision@recall>=0.8": recall_floor_08,
     "recall@precision>=0.7": precision_floor_07,
+    "mcc": metrics.matthews_corrcoef,
     "gmean": lambda y, p: np.sqrt(
         metrics.recall_score(y, p) * metrics.recall_score(y, p, pos_label=-1)
     ),
@@ -47,12 +46,8 @@ OF_SCORES = {
 }
 
 
-@st.composite
-def problems(draw, max_samples=12):
-    y = draw(st.lists(st.sampled_from([-1.0, 1.0]), min_size=2, max_size=max_samples))
-    assume(len(set(y)) == 2)
-    scores = draw(st.lists(st.integers(-2, 2), min_size=len(y), max_size=len(y)))
-    return np.array(y), np.array(scores, dtype=float)
+def problems(max_samples=12):
+    return labels_and_scores(max_samples, ranges=[(-2, 2, 1.0)])
 
 
 @pytest.mark.parametrize("name", OF_LABELS)
@@ -64,19 +59,9 @@ def test_score_of_labels_is_scikit_learns(name, problem):
     expected = OF_LABELS[name](y, y_pred)
     measure = get_measure(name)
     assert measure.score(y, scores) == pytest.approx(expected, abs=1e-12)
+    loss = (1 - expected) / 2 if name == "mcc" else 1 - expected  # between 0 and 1
     if not (name.startswith("precision") and not np.any(y_pred > 0)):
-        assert 1 - measure.loss(y, y_pred) == pytest.approx(expected, abs=1e-12)
-
-
-@DETERMINISTIC
-@given(problem=problems())
-def test_the_correlation_is_scikit_learns_and_its_loss_lies_between_0_and_1(problem):
-    y, scores = problem
-    y_pred = np.where(scores > 0, 1.0, -1.0)
-    expected = metrics.matthews_corrcoef(y, y_pred)
-    measure = get_measure("mcc")
-    assert measure.score(y, scores) == pytest.approx(expected, abs=1e-12)
-    assert measure.loss(y, y_pred) == pytest.approx((1 - expected) / 2, abs=1e-12)
+        assert measure.loss(y, y_pred) == pytest.approx(loss, abs=1e-12)
 
 
 @pytest.mark.parametrize("rate", [0.25, 1.0, 3.0])
@@ -122,13 +107,6 @@ def test_top_k_scores_are_means_over_orders_of_ties(problem):
         assert RecallAtK(k=k).score(y, scores) == pytest.approx(expected / n_positive)
     expected = mean_over_orders(y, scores, n_positive) / n_positive
     assert PRBEP().score(y, scores) == pytest.approx(expected)
-
-
-def test_constant_scores_get_the_base_rate():
-    y = np.repeat([1.0, -1.0], [3, 9])
-    assert PrecisionAtK(k=5).score(y, np.zeros(12)) == pytest.approx(0.25)
-    assert PRBEP().score(y, np.zeros(12)) == pytest.approx(0.25)
-    assert RecallAtK(k="2p").score(y, np.zeros(12)) == pytest.approx(0.5)
 
 
 @pytest.mark.parametrize(

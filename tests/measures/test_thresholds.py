@@ -76,7 +76,6 @@ def test_the_threshold_has_the_least_loss_with_the_fewest_alarms(name, seed):
         for t in (scores.min() - 1, *scores)
     }
     least = min(losses.values())
-    assert measure.least_loss(y, scores) == pytest.approx(least)
     chosen = int(np.sum(scores > measure.threshold(y, scores)))
     assert losses[chosen] == pytest.approx(least)
     assert chosen == min(k for k, loss in losses.items() if loss == least)
@@ -90,10 +89,9 @@ def test_thresholds_of_weighted_measures_count_repetitions():
     for name in ("accuracy", "balanced_accuracy"):
         measure = get_measure(name)
         weighted = measure.weighted(weights.astype(float))
-        least = measure.least_loss(y[rows], scores[rows])
-        assert weighted.least_loss(y, scores) == pytest.approx(least)
-        labels = np.where(scores[rows] > weighted.threshold(y, scores), 1.0, -1.0)
-        assert measure.loss(y[rows], labels) == pytest.approx(least)
+        thresholds = weighted.threshold(y, scores), measure.threshold(y[rows], scores[rows])
+        one, other = (np.where(scores[rows] > threshold, 1.0, -1.0) for threshold in thresholds)
+        assert measure.loss(y[rows], one) == pytest.approx(measure.loss(y[rows], other))
 
 
 def test_thresholds_of_the_highest_and_of_rankings_have_their_number_above():

@@ -9,6 +9,7 @@ import pytest
 
 from scoresieve.measures import Contingency, FBeta
 from scoresieve.measures import user_function as module
+from tests.measures.definitions import values_of_tables
 
 Y = np.repeat([1.0, -1.0], [4, 6])
 
@@ -63,11 +64,7 @@ def test_skipping_never_changes_the_value():
     y = np.repeat([1.0, -1.0], [40, 60])
     for scale in (0.0, 0.1, 1.0, 10.0):
         scores = scale * (rng.normal(size=100) + y)
-        a, b = np.arange(41)[:, None], np.arange(61)[None, :]
-        losses = 40 * bumpy(a, b, 40 - a, 60 - b)
-        missed = np.concatenate(([0], np.cumsum(np.sort(scores[:40]))))
-        alarms = np.concatenate(([0], np.cumsum(np.sort(scores[40:])[::-1])))
-        values = np.where(losses > 1e-9, losses - missed[40 - a] + alarms[b], -np.inf)
+        values = values_of_tables(y, scores, lambda a, b: 40 * bumpy(a, b, 40 - a, 60 - b))
         assert measure.most_violated(y, scores).value(scores) == pytest.approx(values.max())
 
 

@@ -8,15 +8,15 @@ import pickle
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import linprog
 from sklearn.metrics import accuracy_score, balanced_accuracy_score, roc_auc_score
 
 from scoresieve.measures import Contingency, WeightedMeasure, get_measure
+from tests.measures.definitions import MORE, labels_and_scores
 
-DETERMINISTIC = settings(derandomize=True, deadline=None, database=None, max_examples=40)
 NAMES = ["accuracy", "balanced_accuracy", "roc_auc"]
 each = pytest.mark.parametrize("name", NAMES)
 hinges = pytest.mark.parametrize("name", NAMES[:2])
@@ -27,15 +27,13 @@ REAL = st.one_of(st.just(0.0), st.floats(1e-3, 1e3))
 
 
 @st.composite
-def problems(draw, weights=WHOLE, max_samples=9):
+def problems(draw, weights=REAL):
     """Labels, tied scores, and weights that leave something of both classes."""
-    y = np.array(draw(st.lists(st.sampled_from([-1.0, 1.0]), min_size=2, max_size=max_samples)))
+    ranges = ((-3, 3, 0.5), (0, 2, 1.0), (-30, 30, 0.1))
+    y, scores = draw(labels_and_scores(9, ranges, shifts=(0.0, 0.0, 3.0)))
     c = np.array(draw(st.lists(weights, min_size=y.size, max_size=y.size)), dtype=float)
     assume(c[y > 0].sum() > 0 and c[y < 0].sum() > 0)
-    low, high, scale = draw(st.sampled_from([(-3, 3, 0.5), (0, 2, 1.0), (-30, 30, 0.1)]))
-    scores = draw(st.lists(st.integers(low, high), min_size=y.size, max_size=y.size))
-    shift = draw(st.sampled_from([0.0, 0.0, 3.0]))
-    return y, scale * np.array(scores, dtype=float) + shift * y, c
+    return y, scores, c
 
 
 def risk_by_sums(name, y, scores, c):
@@ -60,8 +58,8 @@ def sklearn_score(name, y, scores, c):
 
 
 @each
-@DETERMINISTIC
-@given(problem=problems())
+@MORE
+@given(problem=problems(WHOLE))
 def test_whole_weights_are_repeated_rows(name, problem):
     y, scores, c = problem
     rows = np.repeat(np.arange(y.size), c.astype(int))
@@ -79,8 +77,8 @@ def test_whole_weights_are_repeated_rows(name, problem):
 
 
 @each
-@DETERMINISTIC
-@given(problem=problems(weights=REAL))
+@MORE
+@given(problem=problems())
 def test_real_weights_are_the_sum(name, problem):
     y, scores, c = problem
     weighted = get_measure(name).weighted(c)
@@ -91,8 +89,8 @@ def test_real_weights_are_the_sum(name, problem):
 
 
 @each
-@DETERMINISTIC
-@given(problem=problems(weights=REAL), data=st.data())
+@MORE
+@given(problem=problems(), data=st.data())
 def test_cut_is_a_subgradient_and_bounds_the_loss(name, problem, data):
     y, scores, c = problem
     weighted, slack = get_measure(name).weighted(c), 1e-9 * c.sum()
@@ -105,8 +103,8 @@ def test_cut_is_a_subgradient_and_bounds_the_loss(name, problem, data):
 
 
 @each
-@DETERMINISTIC
-@given(problem=problems(weights=REAL))
+@MORE
+@given(problem=problems())
 def test_cut_loss_takes_back_every_cut(name, problem):
     y, scores, c = problem
     weighted = get_measure(name).weighted(c)
@@ -120,8 +118,8 @@ def test_cut_loss_takes_back_every_cut(name, problem):
 
 
 @each
-@DETERMINISTIC
-@given(problem=problems(weights=REAL))
+@MORE
+@given(problem=problems())
 def test_a_row_of_weight_zero_is_left_out(name, problem):
     y, scores, c = problem
     kept = c > 0
@@ -129,18 +127,6 @@ def test_a_row_of_weight_zero_is_left_out(name, problem):
     cut, alone = whole.most_violated(y, scores), part.most_violated(y[kept], scores[kept])
     assert_allclose(cut.delta[kept], alone.delta, rtol=1e-12)
     assert cut.loss == pytest.approx(alone.loss, rel=1e-12)
-
-
-@each
-def test_weights_of_one_change_nothing(name):
-    rng = np.random.default_rng(0)
-    y = rng.permutation(np.repeat([1.0, -1.0], [40, 70]))
-    for shift in (0.0, 0.5, 9.0):
-        scores = np.round(rng.normal(size=110), 1) + shift * y
-        plain = get_measure(name).most_violated(y, scores)
-        cut = get_measure(name).weighted(np.ones(110)).most_violated(y, scores)
-        assert_allclose(cut.delta, plain.delta, rtol=1e-14)
-        assert cut.loss == pytest.approx(plain.loss, rel=1e-14)
 
 
 @each
@@ -219,7 +205,7 @@ def swaps_exist(y, c, delta):
     return answer.status == 0
 
 
-@DETERMINISTIC
+@MORE
 @given(seed=st.integers(0, 10**6), sizes=st.tuples(st.integers(1, 4), st.integers(1, 4)))
 def test_auc_takes_exactly_what_swaps_add_up_to(seed, sizes):
     """Mixtures of swaps, and the same moved towards few rows until it may be too much."""
@@ -248,17 +234,13 @@ def test_auc_takes_exactly_what_swaps_add_up_to(seed, sizes):
             weighted.cut_loss(y, delta)
 
 
-@pytest.mark.parametrize(
-    "name", ["f1", "f2", "jaccard", "prec@2", "rec@p", "prbep", "precision@recall>=0.5"]
-)
+NOT_WEIGHTED = ["f1", "f2", "jaccard", "prec@2", "rec@p", "prbep", "precision@recall>=0.5"]
+
+
+@pytest.mark.parametrize("name", [*NOT_WEIGHTED, "average_precision"])
 def test_other_measures_refuse(name):
     with pytest.raises(ValueError, match=rf"^{name} takes no sample_weight.*[Rr]epeat.*roc_auc"):
         get_measure(name).weighted(np.ones(4))
-
-
-def test_rankings_by_position_and_functions_refuse():
-    with pytest.raises(ValueError, match="average_precision takes no sample_weight"):
-        get_measure("average_precision").weighted(np.ones(4))
     own = Contingency(lambda tp, fp, fn, tn: tp / (tp + fp + fn), name="mine")
     with pytest.raises(ValueError, match="mine takes no sample_weight"):
         own.weighted(np.ones(4))

@@ -44,3 +44,9 @@ def indicators():
     """A column for each of two kinds of telling instances."""
     kinds = make_bags(0)[1]
     return np.column_stack([kinds == 0, (kinds == 0) | (kinds == 1)]).astype(int)
+
+
+@pytest.fixture(params=["binary", "three_classes", "indicators"])
+def labels(request):
+    """Each kind of labels in turn."""
+    return request.getfixturevalue(request.param)

@@ -11,6 +11,7 @@ from sklearn.metrics import confusion_matrix, f1_score, precision_recall_curve
 
 from scoresieve import BudgetRegressor, MeasureSVC, budget_path, load, plotting
 from scoresieve.estimators.operating_point import operating_points
+from scoresieve.mil import BagMeasureSVC
 from scoresieve.plotting import (
     ConvergenceDisplay,
     FeaturePathDisplay,
@@ -50,6 +51,14 @@ def test_convergence_of_a_regression_on_given_axes(drawn):
     assert "regression" in ax.get_title(loc="left")
 
 
+def test_convergence_of_bags_tells_a_limit_from_a_budget(drawn):
+    bags, y = list(drawn.X[:, np.newaxis, :3]), drawn.X[:, 0] > 0.5
+    for limit, is_relaxed in (("n_instances_to_select", True), ("budget", False)):
+        model = BagMeasureSVC(**{limit: 2}, sigma=1.0, n_prototypes=20).fit(bags, y)
+        display = ConvergenceDisplay.from_estimator(model)
+        assert display.title.endswith("relaxed problem") == is_relaxed
+
+
 def test_bars_are_weights_with_names(drawn):
     display = WeightsDisplay.from_estimator(drawn.svc, feature_names=drawn.names)
     w = drawn.svc.coef_[0]
@@ -81,8 +90,8 @@ def test_names_are_wrapped_and_no_formulas():
 def test_features_that_stay(drawn):
     display = FeaturePathDisplay.from_estimator(drawn.sieve, feature_names=drawn.names)
     (smaller,) = drawn.sieve.smaller_models_
-    assert display.models == [str(n) for n in [1, 2, 6][: len(smaller.rows)]]
-    assert np.count_nonzero(display.weights, axis=1).tolist() == [1, 2, 6][: len(smaller.rows)]
+    assert display.models == [str(n) for n in [1, 2, 6][: len(smaller)]]
+    assert np.count_nonzero(display.weights, axis=1).tolist() == [1, 2, 6][: len(smaller)]
     n_dots = sum(len(dots.get_offsets()) for dots in display.dots_)
     assert n_dots == np.count_nonzero(display.weights)
     with pytest.raises(TypeError, match="MeasureSVC keeps no models with fewer features"):

@@ -9,8 +9,8 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 
-from scoresieve.mil import BagScoreSieve
 from scoresieve.plotting import FeatureCurveDisplay
+from tests.helpers import sieve_of_bags
 
 
 def table(scores, errors, sizes=(1, 5, 40)):
@@ -90,17 +90,7 @@ def test_several_classes_need_a_label(drawn):
 
 
 def test_bags_have_instances():
-    rng = np.random.default_rng(0)
-    bags, y = [rng.normal(size=(3, 2)) for _ in range(30)], np.arange(30) % 3 == 0
-    for number in np.flatnonzero(y):
-        bags[number][0] = [4.0, 4.0]
-    model = BagScoreSieve(
-        n_instances_to_select=[1, 2],
-        candidates=["squared_hinge"],
-        Cs=[1.0],
-        cv=2,
-        sigmas=[0.5, 1.0],
-    ).fit(bags, y)
+    model, _, _ = sieve_of_bags(0.5, 1.0)
     display = FeatureCurveDisplay.from_estimator(model)
     assert display.ax_.get_xlabel() == "number of instances"
     assert display.ax_.get_ylabel() == "f1 on unseen bags"

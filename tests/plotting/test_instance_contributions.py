@@ -2,25 +2,14 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
-
+import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
 from scoresieve.mil import BagMeasureSVC
-from scoresieve.plotting import InstanceContributionsDisplay
-
-matplotlib = pytest.importorskip("matplotlib")
-matplotlib.use("Agg")
-plt = pytest.importorskip("matplotlib.pyplot")
-
-
-@pytest.fixture(autouse=True)
-def _closed_figures():
-    yield
-    plt.close("all")
+from scoresieve.plotting import ConvergenceDisplay, InstanceContributionsDisplay
+from tests.helpers import run_python
 
 
 @pytest.fixture(scope="module")
@@ -132,4 +121,11 @@ def test_matplotlib_is_imported_only_to_draw():
         "plotting.InstanceContributionsDisplay(numpy.ones(2));"
         "sys.exit('matplotlib' in sys.modules)"
     )
-    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+    run_python("-c", code)
+
+
+def test_rounds_with_a_hard_budget_are_those_of_the_relaxed_problem(model, bags):
+    hard = BagMeasureSVC(n_instances_to_select=2, sigma=1.5).fit(bags, np.arange(45) % 3 == 0)
+    for fitted, is_hard in ((model, False), (hard, True)):
+        title = ConvergenceDisplay.from_estimator(fitted).ax_.get_title(loc="left")
+        assert ("relaxed problem" in title) == is_hard

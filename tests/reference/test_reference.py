@@ -13,6 +13,7 @@ import pytest
 import scipy.sparse as sp
 
 from scoresieve import solve
+from studies.common.internals import solve_two_layer
 from tests.helpers import load_reference, stored_optima
 
 GAP = 0.01
@@ -24,11 +25,11 @@ def label(entry):
     return f"{entry['data']}-{entry['measure']}-B{entry.get('budget', 'all')}-C{entry['C']:g}"
 
 
-def check(entry, solver="bundle", gap=GAP):
+def check(entry, solver=solve, gap=GAP):
     X, y = load_reference(entry["data"])
     upper = entry.get("upper", entry["primal"])
     lower = entry.get("lower", 0.0)
-    result = solve(
+    result = solver(
         X,
         y,
         measure=entry["measure"],
@@ -37,7 +38,6 @@ def check(entry, solver="bundle", gap=GAP):
         C=entry["C"],
         # (primal - dual) / primal <= g / (1 + g) is primal <= (1 + g) dual.
         tol=gap / (1 + gap),
-        solver=solver,
     )
     assert result.status.reached_tolerance
     assert result.dual <= upper * (1 + 1e-6)
@@ -79,12 +79,12 @@ def test_authors_program_on_tiny(entry):
 
 @by_label([e for e in stored_optima("authors", "tiny") if is_quick(e)])
 def test_two_layer_against_the_authors_program(entry):
-    check(entry, solver="two_layer")
+    check(entry, solver=solve_two_layer)
 
 
 @by_label([e for e in stored_optima("svmperf", "tiny") if e["C"] == 0.3])
 def test_two_layer_against_svmperf(entry):
-    check(entry, solver="two_layer")
+    check(entry, solver=solve_two_layer)
 
 
 # F1 with 50 features and the larger C takes the two-layer algorithm ten seconds: left out.
@@ -97,7 +97,7 @@ def test_two_layer_against_svmperf(entry):
     ]
 )
 def test_two_layer_against_the_authors_program_slowly(entry):
-    check(entry, solver="two_layer", gap=0.05)
+    check(entry, solver=solve_two_layer, gap=0.05)
 
 
 @pytest.mark.parametrize("entry", [needs_data(e) for e in stored_optima("svmperf", "dexter")])

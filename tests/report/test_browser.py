@@ -122,8 +122,8 @@ def test_the_slider_moves_by_keyboard(opened, looked_at):
     assert page.locator("#size").get_attribute("aria-valuetext").startswith("1 feature, f1 0.")
     assert len(names_of(page)) == 1
     assert float(page.locator("#now").get_attribute("x1")) < float(place)
-    smaller = looked_at.sieve.smaller_models_[0]
-    scores = looked_at.X @ smaller.coefs[[0]].toarray()[0] + smaller.intercepts[0]
+    smaller = looked_at.sieve.smaller_models_[0][0]
+    scores = looked_at.X[:, smaller.columns] @ smaller.weights + smaller.decision_intercept
     expected = confusion_matrix(looked_at.y, scores > 0)
     assert cells(page)[:2] == [[*row, sum(row)] for row in expected.tolist()]
 

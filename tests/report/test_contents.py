@@ -7,9 +7,10 @@ import pytest
 from scipy.special import expit
 from sklearn.metrics import confusion_matrix, f1_score, precision_recall_curve
 
-from scoresieve import BudgetRegressor, ScoreSieve, baselines, mil
+from scoresieve import BudgetRegressor, ScoreSieve, baselines
 from scoresieve.estimators.operating_point import point_of_scores
 from scoresieve.report.contents import MOST_POINTS, page_contents, point_contents
+from tests.helpers import sieve_of_bags
 
 
 @pytest.fixture(scope="module")
@@ -71,13 +72,13 @@ def test_long_curves_lose_points_but_none_is_moved():
 def test_smaller_models_are_worked_out_for_the_test_rows(page, looked_at):
     """The model of one feature, by hand: one column, its weight, its intercept."""
     (part,) = page["parts"]
-    (smaller,) = looked_at.sieve.smaller_models_
+    smaller = looked_at.sieve.smaller_models_[0][0]
     first = part["sizes"][0]["model"]
-    (column,) = smaller.coefs[[0]].indices
-    scores = looked_at.X[:, column] * smaller.coefs[[0]].data[0] + smaller.intercepts[0]
+    (column,), (weight,) = smaller.columns, smaller.weights
+    scores = looked_at.X[:, column] * weight + smaller.decision_intercept
     assert first["features"][0][0] == looked_at.names[column]
     assert first["point"]["confusion"] == confusion_matrix(looked_at.y, scores > 0).tolist()
-    assert first["threshold"] == pytest.approx(expit(smaller.odds[0]))
+    assert first["threshold"] == pytest.approx(expit(smaller.threshold))
 
 
 def test_every_size_has_the_features_of_the_fits_without_one_part(page, looked_at):
@@ -106,7 +107,7 @@ def test_models_that_choose_nothing_know_of_no_fits(looked_at):
 def test_sizes_above_the_chosen_one_have_no_model(looked_at):
     model = looked_at.sieve
     (part,) = page_contents(model)["parts"]
-    n_kept = len(model.smaller_models_[0].rows)
+    n_kept = len(model.smaller_models_[0])
     assert [each["model"] is not None for each in part["sizes"]] == [
         place < n_kept for place in range(3)
     ]
@@ -147,14 +148,7 @@ def test_regressions_rivals_and_bags(looked_at):
     rival = baselines.L1SVM(n_features_to_select=2).fit(looked_at.X_train, looked_at.y_train)
     (part,) = page_contents(rival, X, looked_at.y)["parts"]
     assert part["sizes"][0]["model"]["point"]["price"] is None
-    rng = np.random.default_rng(0)
-    bags, y = [rng.normal(size=(3, 2)) for _ in range(30)], np.arange(30) % 3 == 0
-    for number in np.flatnonzero(y):
-        bags[number][0] = [4.0, 4.0]
-    model = mil.BagScoreSieve(
-        n_instances_to_select=[1, 2], candidates=["squared_hinge"], Cs=[1.0], cv=2, sigmas=[1.0]
-    )
-    (part,) = page_contents(model.fit(bags, y), bags, y)["parts"]
+    (part,) = page_contents(*sieve_of_bags(1.0))["parts"]
     assert part["noun"] == "instances"
     assert all(size["folds"] is None for size in part["sizes"])  # other instances in each fit
     assert part["sizes"][part["chosen"]]["model"]["point"]["confusion"] == [[20, 0], [0, 10]]

@@ -1,18 +1,15 @@
 """Bounds with prices, against an enumeration of all labellings and against what they bound.
 
-Losses are written down here from their definitions, on counts of true and false positives. A
-positive has the price 1 and a negative the price rho in the joint score of a labelling.
+A positive has the price 1 and a negative the price rho in the joint score of a labelling.
 """
 
 from __future__ import annotations
 
-import functools
 import itertools
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
-from hypothesis import strategies as st
+from hypothesis import given
 from numpy.testing import assert_allclose
 from sklearn.svm import LinearSVC
 
@@ -27,176 +24,97 @@ from scoresieve.measures import (
     known_names,
 )
 from scoresieve.risks import MeasureRisk
+from tests.measures.definitions import (
+    DETERMINISTIC,
+    MEASURES,
+    Definition,
+    hits_at,
+    labels_and_scores,
+    prec_at,
+    rec_at,
+    values_of_labellings,
+)
 
-CHECKED = settings(derandomize=True, deadline=None, database=None, max_examples=25)
 PRICES = (0.1, 0.5, 1.0, 2.0)
+FLOORS = ("precision@recall>=0.6", "recall@precision>=0.6")
+#: Measures that all labellings compete for.
+NAMES = ("accuracy", "balanced_accuracy", "f1", "f2", "f0.5", "jaccard", *FLOORS, "mcc", "gmean")
 every_price = pytest.mark.parametrize("price", PRICES)
-
-
-def precision(tp, fp):
-    return tp / (tp + fp) if tp + fp else 0.0
-
-
-def f_beta(beta):
-    def loss(tp, fp, P, N):
-        p, r = precision(tp, fp), tp / P
-        return 1 - (1 + beta**2) * p * r / (beta**2 * p + r) if tp else 1.0
-
-    return loss
-
-
-def correlation(tp, fp, P, N):
-    fn, tn = P - tp, N - fp
-    bottom = (tp + fp) * (tn + fn) * P * N
-    return (tp * tn - fp * fn) / np.sqrt(bottom) if bottom else 0.0
-
-
-#: The loss of a table that all labellings compete with.
-LOSSES = {
-    "accuracy": lambda tp, fp, P, N: (P - tp + fp) / (P + N),
-    "balanced_accuracy": lambda tp, fp, P, N: 1 - (tp / P + (N - fp) / N) / 2,
-    "f1": f_beta(1.0),
-    "f2": f_beta(2.0),
-    "f0.5": f_beta(0.5),
-    "jaccard": lambda tp, fp, P, N: 1 - tp / (P + fp),
-    "precision@recall>=0.6": lambda tp, fp, P, N: 1 - precision(tp, fp) if tp / P >= 0.6 else 1.0,
-    "recall@precision>=0.6": lambda tp, fp, P, N: 1 - tp / P if precision(tp, fp) >= 0.6 else 1.0,
-    "mcc": lambda tp, fp, P, N: (1 - correlation(tp, fp, P, N)) / 2,
-    "gmean": lambda tp, fp, P, N: 1 - np.sqrt(tp / P * (N - fp) / N),
-}
-every_loss = pytest.mark.parametrize("name", LOSSES)
-
-
-def unit_of(name, y):
-    return y.size if name == "accuracy" else np.sum(y > 0)
-
-
-@st.composite
-def problems(draw, max_samples=10):
-    """Labels and scores, with many ties; now and then all scores positive, or all far apart."""
-    size = draw(st.just(max_samples) | st.integers(2, max_samples))
-    y = draw(st.lists(st.sampled_from([-1.0, 1.0]), min_size=size, max_size=size))
-    assume(len(set(y)) == 2)
-    low, high, scale = draw(
-        st.sampled_from([(-3, 3, 0.5), (0, 4, 0.25), (1, 5, 1.0), (-9, 9, 0.1), (-40, 40, 0.5)])
-    )
-    scores = draw(st.lists(st.integers(low, high), min_size=size, max_size=size))
-    return np.array(y), scale * np.array(scores, dtype=float)
-
-
-@functools.cache
-def every_flip(n_samples):
-    """Ones where a labelling differs from y; a row for each of the 2^n labellings."""
-    bits = np.arange(2**n_samples)[:, None] >> np.arange(n_samples)
-    return (bits & 1).astype(float)
-
-
-def largest_value(y, scores, price, scaled_loss, *, with_lossless=False):
-    """``max(0, max over y' of U Delta - sum of c_i y_i s_i over the flipped)``, of all labellings.
-
-    Labellings whose loss is None do not compete, nor do those without a loss unless they are asked
-    for.
-    """
-    P, N = int(np.sum(y > 0)), int(np.sum(y < 0))
-    tables = [[scaled_loss(tp, fp, P, N) for fp in range(N + 1)] for tp in range(P + 1)]
-    flips = every_flip(y.size)
-    misses, alarms = (flips @ (y > 0)).astype(int), (flips @ (y < 0)).astype(int)
-    losses = np.array(tables, dtype=float)[P - misses, alarms]
-    values = losses - flips @ (np.where(y > 0, 1.0, price) * y * scores)
-    competes = ~np.isnan(losses) if with_lossless else losses > 1e-12
-    return np.max(values[competes], initial=0.0)
+every_name = pytest.mark.parametrize("name", NAMES)
 
 
 def test_the_tables_here_know_every_name():
-    """A measure that is new needs a definition above; rankings have no labellings."""
+    """A measure that is new needs a definition; rankings have no labellings."""
     families = {"f<beta>", "precision@recall>=<floor>", "recall@precision>=<floor>", "hamming"}
     rest = {"prec@<k>", "rec@<k>", "prbep", "roc_auc", "average_precision"}
-    assert set(known_names()) - families - rest <= set(LOSSES)
+    assert set(known_names()) - families - rest <= set(NAMES)
 
 
-def assert_largest(risk, scores, expected):
-    """Its value is the expected one, and so is that of its cut, which is a labelling."""
-    assert risk.value(scores) == pytest.approx(expected, rel=1e-12, abs=1e-9)
+def assert_largest(risk, scores, definition, **limits):
+    """Its value is that of the best labelling or 0, and so is that of its cut, a labelling."""
+    values = values_of_labellings(risk.y, scores, definition, price=risk.price, **limits)
+    expected = pytest.approx(np.max(values, initial=0.0), rel=1e-12, abs=1e-9)
+    assert risk.value(scores) == expected
     cut = risk.cut(scores)
-    assert cut.value(scores) == pytest.approx(expected, rel=1e-12, abs=1e-9)
+    assert cut.value(scores) == expected
     assert risk.cut_loss(cut.delta) == pytest.approx(cut.loss)
     assert set(np.unique(cut.delta[risk.y < 0])) <= {0.0, -risk.price}
     assert set(np.unique(cut.delta[risk.y > 0])) <= {0.0, 1.0}
 
 
-@every_loss
-@CHECKED
-@given(problem=problems())
+@every_name
+@DETERMINISTIC
+@given(problem=labels_and_scores())
 def test_the_risk_is_the_largest_of_all_labellings(name, problem):
     y, scores = problem
-    unit, definition = unit_of(name, y), LOSSES[name]
     for price in PRICES:
         risk = MeasureRisk(get_measure(name), y, price=price)
-        expected = largest_value(y, scores, price, lambda *table: unit * definition(*table))
         assert risk.price == price
-        assert_largest(risk, scores, expected)
+        assert_largest(risk, scores, MEASURES[name])
 
 
-def priced_errors(price):
-    return lambda tp, fp, P, N: P - tp + price * fp
-
-
-@pytest.mark.parametrize("name", ["precision@recall>=0.6", "recall@precision>=0.6"])
-@CHECKED
-@given(problem=problems())
+@pytest.mark.parametrize("name", FLOORS)
+@DETERMINISTIC
+@given(problem=labels_and_scores())
 def test_floors_have_the_class_weighted_hinge_in_their_tight_form(name, problem):
     y, scores = problem
     for price in PRICES:
         risk = MeasureRisk(get_measure(name), y, price=price, is_tight=True)
-        expected = largest_value(y, scores, price, priced_errors(price))
-        assert_largest(risk, scores, expected)
+        errors = Definition(lambda tp, fp, P, N, price=price: 1 - (tp - price * fp) / P)
+        assert_largest(risk, scores, errors)
         weights = np.where(y > 0, 1.0, price)
-        assert expected == pytest.approx(weights @ np.maximum(0.0, 1 - y * scores), abs=1e-9)
-
-
-def hits_loss(k):
-    """What the k highest scores miss at most, less what nobody can avoid."""
-    return lambda tp, fp, P, N: max(k - tp, fp) - max(k - P, 0)
+        hinges = weights @ np.maximum(0.0, 1 - y * scores)
+        assert risk.value(scores) == pytest.approx(hinges, abs=1e-9)
 
 
 def measures_of_highest(k, P):
     return [PrecisionAtK(k), RecallAtK(k)] + ([PRBEP()] if k == P else [])
 
 
-@CHECKED
-@given(problem=problems())
+@DETERMINISTIC
+@given(problem=labels_and_scores())
 def test_two_hinge_sums_are_the_largest_of_all_labellings(problem):
+    """Below, at and above the number of positives; every labelling competes, the true one too."""
     y, scores = problem
     for price, k in itertools.product(PRICES, range(1, y.size + 1)):
-        expected = largest_value(y, scores, price, hits_loss(k), with_lossless=True)
         for measure in measures_of_highest(k, np.sum(y > 0)):
             risk = MeasureRisk(measure, y, price=price, is_tight=True)
             assert risk.measure == TopHits(k)
-            assert_largest(risk, scores, expected)
+            assert_largest(risk, scores, hits_at(k), least_loss=-np.inf)
         priced = np.where(y > 0, 1.0, price) * scores
-        assert TopHits(k).risk(y, priced) == pytest.approx(expected, rel=1e-12, abs=1e-9)
+        assert TopHits(k).risk(y, priced) == pytest.approx(risk.value(scores), rel=1e-12, abs=1e-9)
 
 
-def loss_of_highest(measure, k):
-    """``P Delta`` of labellings with as many positives as the measure allows; None for others."""
-
-    def scaled_loss(tp, fp, P, N):
-        if isinstance(measure, PrecisionAtK):
-            return P * (1 - precision(tp, fp)) if tp + fp >= k else None
-        allowed = tp + fp == P if isinstance(measure, PRBEP) else tp + fp <= k
-        return P - tp if allowed else None
-
-    return scaled_loss
-
-
-@CHECKED
-@given(problem=problems())
+@DETERMINISTIC
+@given(problem=labels_and_scores())
 def test_highest_scores_without_a_stand_in_are_the_largest_of_their_labellings(problem):
+    """Of labellings with as many positives as the measure allows."""
     y, scores = problem
     for price, k in itertools.product(PRICES, range(1, y.size + 1)):
+        definitions = {PRBEP: MEASURES["prbep"], PrecisionAtK: prec_at(k), RecallAtK: rec_at(k)}
         for measure in measures_of_highest(k, np.sum(y > 0)):
-            expected = largest_value(y, scores, price, loss_of_highest(measure, k))
-            assert_largest(MeasureRisk(measure, y, price=price), scores, expected)
+            risk = MeasureRisk(measure, y, price=price)
+            assert_largest(risk, scores, definitions[type(measure)])
 
 
 def thresholds_of(scores):
@@ -206,22 +124,22 @@ def thresholds_of(scores):
     return np.concatenate([[ordered[0] - 1], middles, [ordered[-1] + 1]])
 
 
-@every_loss
-@CHECKED
-@given(problem=problems(max_samples=12))
+@every_name
+@DETERMINISTIC
+@given(problem=labels_and_scores(max_samples=12))
 def test_the_risk_is_never_below_the_loss_at_any_threshold(name, problem):
-    y, scores = problem
+    (y, scores), definition = problem, MEASURES[name]
     risks = [MeasureRisk(get_measure(name), y, price=price) for price in PRICES]
     P, N = int(np.sum(y > 0)), int(np.sum(y < 0))
     for threshold in thresholds_of(scores):
         above = scores > threshold
         tp, fp = int(np.sum(above & (y > 0))), int(np.sum(above & (y < 0)))
-        loss = unit_of(name, y) * LOSSES[name](tp, fp, P, N)
+        loss = definition.unit(P, N) * definition.loss(tp, fp, P, N)
         assert min(risk.value(scores - threshold) for risk in risks) >= loss - 1e-9
 
 
-@CHECKED
-@given(problem=problems(max_samples=12))
+@DETERMINISTIC
+@given(problem=labels_and_scores(max_samples=12))
 def test_the_risk_of_highest_scores_is_never_below_their_misses_at_any_threshold(problem):
     """Tied scores in the worst order, the negatives first; k - P of k are missed by everyone."""
     y, scores = problem
@@ -255,7 +173,7 @@ def test_the_loss_of_hits_is_that_of_the_measure_where_k_are_labelled(k):
 
 def test_only_measures_of_highest_scores_and_floors_have_stand_ins():
     y = np.array([1.0, -1.0, -1.0, 1.0, -1.0])
-    for name in (*LOSSES, "prec@2", "rec@p", "prbep", "roc_auc", "average_precision"):
+    for name in (*NAMES, "prec@2", "rec@p", "prbep", "roc_auc", "average_precision"):
         measure = get_measure(name)
         stands_in = isinstance(measure, HighestScores) or ">=" in name
         assert (measure.tight(y, 0.3) is not measure) == stands_in

@@ -9,21 +9,13 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import minimize_scalar
 
-from scoresieve.losses import (
-    EpsilonInsensitive,
-    Hinge,
-    Huber,
-    HuberHinge,
-    Logistic,
-    Squared,
-    SquaredHinge,
-    get_loss,
-)
+from scoresieve.losses import EpsilonInsensitive, Hinge, Squared, get_loss
 from scoresieve.measures import Contingency, Cut, get_measure
 from scoresieve.risks import CutWeights, DualPoint, LossRisk, MeasureRisk, Slopes
 from scoresieve.solvers.bundle.rounds import run_bundle
 from scoresieve.solvers.limits import Limits, Tracker
 from scoresieve.solvers.problem import make_problem
+from tests.helpers import LOSSES
 
 CHECKED = settings(derandomize=True, deadline=None, database=None, max_examples=60)
 
@@ -34,35 +26,10 @@ TARGETS = RNG.normal(size=N).round(1)
 WEIGHTS = RNG.uniform(0.2, 3.0, size=N)
 WEIGHTS[[2, 6]] = 0.0
 
-MEASURES = [
-    get_measure(name)
-    for name in (
-        "f1",
-        "f2",
-        "accuracy",
-        "balanced_accuracy",
-        "jaccard",
-        "prec@4",
-        "rec@4",
-        "rec@2p",
-        "prbep",
-        "precision@recall>=0.6",
-        "roc_auc",
-        "average_precision",
-    )
-] + [Contingency(lambda tp, fp, fn, tn: np.sqrt(tp / (tp + fn) * tn / (tn + fp)), name="g_mean")]
-LOSSES = [
-    Hinge(),
-    SquaredHinge(),
-    Logistic(),
-    HuberHinge(),
-    HuberHinge(0.3),
-    Squared(),
-    EpsilonInsensitive(),
-    EpsilonInsensitive(0.0),
-    Huber(),
-    Huber(0.2),
-]
+NAMES = ["f1", "f2", "accuracy", "balanced_accuracy", "jaccard", "mcc", "prec@4", "rec@4", "rec@2p"]
+NAMES += ["prbep", "precision@recall>=0.6", "recall@precision>=0.6", "roc_auc", "average_precision"]
+MEASURES = [get_measure(name) for name in NAMES]
+MEASURES.append(Contingency(lambda a, b, c, d: np.sqrt(a / (a + c) * d / (d + b)), name="g_mean"))
 
 
 def every_risk():
@@ -129,24 +96,6 @@ def test_a_cut_is_a_subgradient(risk):
         assert value >= 0.0
         for there in some_scores(8, seed=4):
             assert cut.value(there) <= risk.value(there) + 1e-9 * max(1.0, risk.value(there))
-
-
-@every
-def test_the_risk_is_convex(risk):
-    for here, there in zip(some_scores(), some_scores(seed=5), strict=True):
-        ends = risk.value(here), risk.value(there)
-        for t in (0.3, 0.5):
-            inside = risk.value((1 - t) * here + t * there)
-            assert inside <= (1 - t) * ends[0] + t * ends[1] + 1e-9 * max(1.0, *ends)
-
-
-def test_the_risk_of_a_measure_is_the_largest_cut_or_nothing(measure, brute):
-    y = np.array([1.0, -1.0, -1.0, 1.0, -1.0, -1.0])
-    deltas, q = brute.every_cut(measure, y)
-    risk = MeasureRisk(get_measure(measure), y)
-    for scores in np.random.default_rng(6).normal(size=(20, 6)) * 2.0:
-        expected = max(0.0, float(np.max(q - deltas @ scores)))
-        assert risk.value(scores) == pytest.approx(expected, abs=1e-12)
 
 
 @losses
@@ -288,27 +237,28 @@ class TestDualPoints:
         assert risk.best_multiple(slopes, np.inf, 0.7) == (1.0, -np.inf)
 
 
+def assert_refused(risk, message, *points):
+    for point in points:
+        with pytest.raises(ValueError, match=message):
+            risk.checked_dual(point, 1.0)
+
+
 class TestRefusedCuts:
     @measures
-    def test_of_the_wrong_kind(self, risk):
-        for other in (Slopes(np.zeros(N)), DualPoint(), np.zeros(N), None):
-            with pytest.raises(ValueError, match="dual_point must hold cuts with weights"):
-                risk.checked_dual(other, 1.0)
-
-    @measures
-    def test_of_the_wrong_shape(self, risk):
-        point, _, _ = some_point(risk, 1.0)
-        alpha, cuts = point.alpha, point.cuts
-        for wrong in (
+    def test_of_the_wrong_kind_or_shape(self, risk):
+        others = (Slopes(np.zeros(N)), DualPoint(), np.zeros(N), None)
+        assert_refused(risk, "dual_point must hold cuts with weights", *others)
+        alpha, cuts = (point := some_point(risk, 1.0)[0]).alpha, point.cuts
+        assert_refused(
+            risk,
+            r"dual_point.alpha has shape .* they must be",
             CutWeights(alpha[:-1], cuts),
             CutWeights(alpha, cuts[:-1]),
             CutWeights(alpha, cuts[:, :-1]),
             CutWeights(alpha, cuts[0]),
             CutWeights(alpha[:, None], cuts),
             CutWeights(alpha, np.zeros((0, 0))),
-        ):
-            with pytest.raises(ValueError, match=r"dual_point.alpha has shape .* they must be"):
-                risk.checked_dual(wrong, 1.0)
+        )
 
     @measures
     def test_with_weights_that_are_not_feasible(self, risk):
@@ -316,8 +266,8 @@ class TestRefusedCuts:
         for position, value in ((0, -1e-6), (1, np.nan), (2, np.inf), (0, 1.1)):
             alpha = point.alpha.copy()
             alpha[position] = value
-            with pytest.raises(ValueError, match=r"dual_point.alpha must be non-negative and sum"):
-                risk.checked_dual(CutWeights(alpha, point.cuts), 1.0)
+            wrong = CutWeights(alpha, point.cuts)
+            assert_refused(risk, r"dual_point.alpha must be non-negative and sum", wrong)
         with pytest.raises(ValueError, match=r"sum to at most C=0\.5"):
             risk.checked_dual(point, 0.5)
         # Rounding of the sum is forgiven.
@@ -325,60 +275,46 @@ class TestRefusedCuts:
 
     @measures
     def test_that_are_no_cuts(self, risk):
-        point, _, _ = some_point(risk, 1.0)
+        alpha, cuts = (point := some_point(risk, 1.0)[0]).alpha, point.cuts
         if risk.flip_values is not None:
-            with pytest.raises(ValueError, match="labellings are bits, uint8"):
-                risk.checked_dual(CutWeights(point.alpha, point.cuts.astype(float)), 1.0)
+            of_numbers = CutWeights(alpha, cuts.astype(float))
+            assert_refused(risk, "labellings are bits, uint8", of_numbers)
             return
-        for wrong in (50.0 * point.cuts, -point.cuts, np.nan * point.cuts):
-            with pytest.raises(ValueError, match="delta"):
-                risk.checked_dual(CutWeights(point.alpha, wrong), 1.0)
-        parts = CutWeights(point.alpha, 0.37 * point.cuts)
+        wrong = [CutWeights(alpha, factor * cuts) for factor in (50.0, -1.0, np.nan)]
+        parts = CutWeights(alpha, 0.37 * cuts)
         if risk.weights is None:
-            with pytest.raises(ValueError, match="delta"):
-                risk.checked_dual(parts, 1.0)
+            wrong.append(parts)
         else:
             # With weights of any size a part of a swap is a mixture of rankings like any other.
             gain, v = risk.checked_dual(parts, 1.0)
             assert all(gain - v @ scores <= risk.value(scores) + 1e-9 for scores in some_scores())
+        assert_refused(risk, "delta", *wrong)
 
     @pytest.mark.parametrize("name", ["prec@4", "rec@2p", "prbep"])
     def test_labellings_that_do_not_compete(self, name):
         """One false alarm for every negative and no missed positive: too many alarms."""
-        risk = RISKS[name]
-        alone = np.packbits(LABELS < 0)[None]
-        if name == "prec@4":
-            alone = np.packbits(LABELS > 0)[None]
-        with pytest.raises(ValueError, match=f"not admissible for {name}"):
-            risk.checked_dual(CutWeights(np.array([0.5]), alone), 1.0)
+        flips = LABELS > 0 if name == "prec@4" else LABELS < 0
+        alone = CutWeights(np.array([0.5]), np.packbits(flips)[None])
+        assert_refused(RISKS[name], f"not admissible for {name}", alone)
 
 
 class TestRefusedSlopes:
     @losses
-    def test_of_the_wrong_kind(self, risk):
-        cuts = CutWeights(np.zeros(0), np.zeros((0, 0)))
-        for other in (cuts, DualPoint(), np.zeros(N), None):
-            with pytest.raises(ValueError, match="dual_point must hold slopes of the"):
-                risk.checked_dual(other, 1.0)
-
-    @losses
-    def test_of_the_wrong_shape(self, risk):
-        for wrong in (np.zeros(N - 1), np.zeros((N, 1)), np.zeros(0)):
-            with pytest.raises(ValueError, match=rf"has shape .* there are {N} rows"):
-                risk.checked_dual(Slopes(wrong), 1.0)
+    def test_of_the_wrong_kind_or_shape(self, risk):
+        others = (CutWeights(np.zeros(0), np.zeros((0, 0))), DualPoint(), np.zeros(N), None)
+        assert_refused(risk, "dual_point must hold slopes of the", *others)
+        short = map(Slopes, (np.zeros(N - 1), np.zeros((N, 1)), np.zeros(0)))
+        assert_refused(risk, rf"has shape .* there are {N} rows", *short)
 
     @losses
     def test_that_are_no_slopes(self, risk):
         low, high = risk.loss.slope_range(risk.y)
         wrong = [np.full(N, np.nan), np.full(N, np.inf), np.full(N, -np.inf)]
-        for end, sign in ((high, 1.0), (low, -1.0)):
-            if np.isfinite(end[3]):
-                beyond = np.zeros(N)
-                beyond[3] = end[3] + 0.01 * sign
-                wrong.append(beyond)
-        for slopes in wrong:
-            with pytest.raises(ValueError, match=r"dual_point.slopes\[[03]\] is .* lie between"):
-                risk.checked_dual(Slopes(slopes), 1.0)
+        for beyond in (high[3] + 0.01, low[3] - 0.01):
+            if np.isfinite(beyond):
+                wrong.append(np.where(np.arange(N) == 3, beyond, 0.0))
+        message = r"dual_point.slopes\[[03]\] is .* lie between"
+        assert_refused(risk, message, *map(Slopes, wrong))
 
     @losses
     def test_rounding_is_moved_inside(self, risk):
@@ -420,36 +356,29 @@ class TestHingeAndAccuracy:
     """The sum of the hinge losses is the risk of the accuracy."""
 
     @pytest.mark.parametrize("weights", [None, WEIGHTS], ids=["plain", "weighted"])
-    def test_the_same_values_cuts_and_contrast(self, weights):
+    def test_the_same_values_cuts_bounds_and_contrast(self, weights):
         hinge = LossRisk(Hinge(), LABELS, weights)
         accuracy = MeasureRisk(get_measure("accuracy"), LABELS, weights)
-        c = np.ones(N) if weights is None else weights
         assert_array_equal(hinge.flip_values, accuracy.flip_values)
         assert_allclose(hinge.contrast(), accuracy.contrast())
-        for scores in some_scores():
-            expected = c @ np.maximum(0.0, 1.0 - LABELS * scores)
-            assert hinge.value(scores) == pytest.approx(expected)
-            assert accuracy.value(scores) == pytest.approx(expected)
-            one, other = hinge.cut(scores), accuracy.cut(scores)
-            assert one.value(scores) == pytest.approx(other.value(scores))
-        for scores in some_scores(seed=9):
+        for scores in (*some_scores(), *some_scores(seed=9)):
+            expected = hinge.row_weights @ np.maximum(0.0, 1.0 - LABELS * scores)
+            cuts = [risk.cut(scores) for risk in (hinge, accuracy)]
+            for risk, cut in zip((hinge, accuracy), cuts, strict=True):
+                assert risk.value(scores) == pytest.approx(expected)
+                assert cut.value(scores) == pytest.approx(expected)
             # Away from the kink the subgradient is unique.
             if np.all(np.abs(1.0 - LABELS * scores) > 1e-9):
-                assert_allclose(hinge.cut(scores).delta, accuracy.cut(scores).delta)
-
-    @pytest.mark.parametrize("weights", [None, WEIGHTS], ids=["plain", "weighted"])
-    def test_the_same_bounds(self, weights):
-        hinge = LossRisk(Hinge(), LABELS, weights)
-        accuracy = MeasureRisk(get_measure("accuracy"), LABELS, weights)
-        _, packed = some_cuts(accuracy)
+                assert_allclose(cuts[0].delta, cuts[1].delta)
         alpha = np.random.default_rng(3).dirichlet(np.ones(6))
-        points = [risk.dual_point(alpha, packed, 1.0) for risk in (hinge, accuracy)]
-        of_hinge, of_accuracy = (
-            hinge.checked_dual(points[0], 1.0),
-            accuracy.checked_dual(points[1], 1.0),
-        )
-        assert of_hinge[0] == pytest.approx(of_accuracy[0])
-        assert_allclose(of_hinge[1], of_accuracy[1], atol=1e-14)
+        packed = some_cuts(accuracy)[1]
+        gains, vectors = zip(
+            *(risk.checked_dual(risk.dual_point(alpha, packed, 1.0), 1.0)
+              for risk in (hinge, accuracy)),
+            strict=True,
+        )  # fmt: skip
+        assert gains[0] == pytest.approx(gains[1])
+        assert_allclose(*vectors, atol=1e-14)
 
     @pytest.mark.parametrize("is_weighted", [False, True], ids=["plain", "weighted"])
     @pytest.mark.parametrize("sets", [{}, {"intercept_scaling": 1.0, "always_features": [4]}])
@@ -517,16 +446,6 @@ def test_a_dual_point_may_hold_cuts_without_weight_and_keeps_none():
 def test_the_contrast_of_targets_is_that_of_their_halves():
     contrast = LossRisk(Squared(), np.array([5.0, -1.0, 2.0, 9.0])).contrast()
     assert_allclose(contrast, [0.5, -0.5, -0.5, 0.5])
-
-
-def test_a_small_risk_has_its_cut():
-    """One negative, 0.1 too high: the paper's bound of accuracy counts it as such."""
-    risk = MeasureRisk(get_measure("accuracy"), LABELS)
-    scores = 2.0 * LABELS
-    scores[1] = -0.9
-    cut = risk.cut(scores)
-    assert_array_equal(np.flatnonzero(cut.delta), [1])
-    assert cut.value(scores) == pytest.approx(risk.value(scores)) == pytest.approx(0.1)
 
 
 def test_scores_are_cut_elsewhere_only_where_the_model_may_move():

@@ -1,6 +1,7 @@
 """The limits of a run are checked when they are made; a tracker keeps them and the best bounds."""
 
 import pickle
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -111,8 +112,7 @@ def test_the_best_bound_is_kept_with_what_proves_it():
 
 def test_reasons_to_stop_in_their_order(clock):
     """A gap within the tolerance counts first, then the callback, the time, the rounds."""
-    stops = [True]
-    limits = Limits(0.1, 1, max_time=1.0, callback=lambda row: stops[0])
+    limits = Limits(0.1, 1, max_time=1.0, callback=lambda row: True)
     tracker = Tracker(limits, Slopes(np.zeros(2)))
     tracker.primal = 1.0
     clock.seconds = 2.0
@@ -120,10 +120,41 @@ def test_reasons_to_stop_in_their_order(clock):
     assert record(tracker) is Status.CONVERGED
     tracker.dual = 0.5
     assert record(tracker) is Status.CALLBACK
-    stops[0] = False
+    tracker.is_stopped, tracker.limits = False, replace(limits, callback=None)
     assert record(tracker) is Status.MAX_TIME
     clock.seconds = 0.5
     assert record(tracker) is Status.MAX_ITER
     row = tracker.history[-1]
     assert (row.iteration, row.time, row.primal, row.dual) == (4, 0.5, 1.0, 0.5)
     assert (row.n_cuts, row.n_working, row.n_support, row.gap) == (1, 2, 3, 0.5)
+
+
+@pytest.mark.parametrize(
+    ("answer", "stops"),
+    [(True, True), (np.True_, True), (False, False), (np.False_, False), (None, False), (1, False)],
+)
+def test_true_is_the_word_to_stop_and_it_is_not_asked_for_twice(answer, stops):
+    told = []
+    limits = Limits(0.1, 10, callback=lambda row: told.append(row) or answer)
+    tracker = Tracker(limits, Slopes(np.zeros(2)))
+    tracker.primal = 1.0
+    assert [record(tracker) for _ in range(2)] == [Status.CALLBACK if stops else None] * 2
+    assert tracker.is_stopped == stops
+    assert len(told) == (1 if stops else 2)
+    later = Tracker(replace(limits, is_stopped=tracker.is_stopped), Slopes(np.zeros(2)))
+    later.primal = 1.0
+    assert record(later) is (Status.CALLBACK if stops else None)
+    assert len(told) == (1 if stops else 3)
+
+
+def test_a_caller_that_has_enough_ends_a_run_and_the_callback_is_only_told():
+    told, wanted = [], [0.4, 0.2]
+    limits = Limits(0.1, 10, callback=told.append, enough=lambda row: row.gap <= wanted[-1])
+    tracker = Tracker(limits, Slopes(np.zeros(2)))
+    tracker.primal = 1.0
+    tracker.dual = 0.7
+    assert record(tracker) is None
+    wanted.pop()
+    assert record(tracker) is Status.CONVERGED
+    assert not tracker.is_stopped
+    assert [row.gap for row in told] == pytest.approx([0.3, 0.3])

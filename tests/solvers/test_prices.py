@@ -14,21 +14,20 @@ from scoresieve import solve
 from scoresieve.design import as_design
 from scoresieve.measures import Contingency, get_measure
 from scoresieve.solvers import prices
-from scoresieve.solvers.hard_budget.search import solve_hard_budget
+from scoresieve.solvers.engines import balance, with_lower_price
 from scoresieve.solvers.limits import Deadline, Limits
 from scoresieve.solvers.prices import (
-    balance,
     enough_rows,
     held_out_parts,
     squared_hinge,
     unseen_scores,
-    with_lower_price,
     with_own_price,
     within_reason,
 )
 from scoresieve.solvers.problem import FIRST_PRICE, PriceIs, make_problem
 from scoresieve.solvers.solve import solve_problem
-from scoresieve.solvers.splicing.refits import Refitter
+from scoresieve.solvers.subset.refits import Refitter
+from studies.common.internals import solve_hard_budget
 from tests.helpers import solve_path
 
 LIMITS = Limits(0.05, 500)

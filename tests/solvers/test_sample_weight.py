@@ -11,18 +11,18 @@ from sklearn.svm import LinearSVC
 from scoresieve import Status, certify, solve
 from scoresieve.design import as_design
 from scoresieve.measures import get_measure
-from scoresieve.solvers.hard_budget.search import solve_hard_budget
 from scoresieve.solvers.limits import Limits
 from scoresieve.solvers.problem import make_problem
 from scoresieve.solvers.solve import solve_problem
-from scoresieve.solvers.splicing.refits import Refitter
-from scoresieve.solvers.splicing.splice import splice
+from scoresieve.solvers.subset.refits import Refitter
+from scoresieve.solvers.subset.splice import splice
+from studies.common.internals import solve_hard_budget
+from tests.helpers import both_solvers
 
 TOL = 1e-3
 MEASURES = ["accuracy", "balanced_accuracy", "roc_auc"]
 each = pytest.mark.parametrize("measure", MEASURES)
 NO_SUMS = ["f1", "prec@5", "rec@2p", "prbep", "average_precision"]
-both = pytest.mark.parametrize("solver", ["bundle", "two_layer"])
 
 
 @pytest.fixture
@@ -54,14 +54,13 @@ def objective_by_sums(brute, X, y, c, result, measure, budget, C, **sets):
 
 
 @each
-@pytest.mark.parametrize(
-    ("solver", "intercept"), [("bundle", 0.0), ("bundle", 1.5), ("two_layer", 1.5)]
-)
+@both_solvers
+@pytest.mark.parametrize("intercept", [0.0, 1.5])
 def test_whole_weights_are_repeated_rows(weighted, certified, measure, solver, intercept):
     X, y, c, rows = weighted(0)
     arguments = {"measure": measure, "budget": 3, "C": 0.7, "intercept_scaling": intercept}
-    one = solve(X, y, sample_weight=c, tol=TOL, solver=solver, **arguments)
-    two = solve(X[rows], y[rows], tol=TOL, solver=solver, **arguments)
+    one = solver(X, y, sample_weight=c, tol=TOL, **arguments)
+    two = solver(X[rows], y[rows], tol=TOL, **arguments)
     assert one.status is two.status is Status.CONVERGED
     assert one.support.size
     # Both intervals hold the same optimum.
@@ -92,12 +91,12 @@ def test_whole_weights_take_the_same_path(weighted, measure, seed):
 
 
 @each
-@both
+@both_solvers
 def test_real_weights(weighted, brute, certified, measure, solver):
     X, y, c, _ = weighted(1)
     c = c * np.random.default_rng(5).uniform(0.2, 2.0, size=c.size)
     problem = {"measure": measure, "budget": 3, "C": 1.3}
-    result = solve(X, y, sample_weight=c, tol=TOL, solver=solver, **problem)
+    result = solver(X, y, sample_weight=c, tol=TOL, **problem)
     assert result.gap <= TOL
     expected = objective_by_sums(brute, X, y, c, result, **problem)
     assert result.primal == pytest.approx(expected, rel=1e-9)
@@ -162,21 +161,21 @@ def test_linear_svc_with_weights_is_a_special_case(weighted, form):
 
 
 @each
-@both
+@both_solvers
 def test_rows_of_weight_zero_have_no_influence(weighted, measure, solver):
     """Not even with values a thousand times as large as the others."""
     X, y, c, _ = weighted(5)
     kept = c > 0
     problem = {"measure": measure, "budget": 3, "C": 0.7}
-    alone = solve(X[kept], y[kept], sample_weight=c[kept], tol=0.05, solver=solver, **problem)
+    alone = solver(X[kept], y[kept], sample_weight=c[kept], tol=0.05, **problem)
     for factor in (1.0, 1e3):
         spoilt, labels = np.where(kept[:, None], X, factor * X), np.where(kept, y, -y)
-        result = solve(spoilt, labels, sample_weight=c, tol=0.05, solver=solver, **problem)
+        result = solver(spoilt, labels, sample_weight=c, tol=0.05, **problem)
         assert_allclose(result.w, alone.w, atol=1e-6)
         assert result.primal == pytest.approx(alone.primal, rel=1e-6)
     # Near the optimum scores are tied, so that rounding decides about rankings; the optimum stays.
-    alone = solve(X[kept], y[kept], sample_weight=c[kept], tol=TOL, solver=solver, **problem)
-    result = solve(spoilt, labels, sample_weight=c, tol=TOL, solver=solver, **problem)
+    alone = solver(X[kept], y[kept], sample_weight=c[kept], tol=TOL, **problem)
+    result = solver(spoilt, labels, sample_weight=c, tol=TOL, **problem)
     assert max(result.dual, alone.dual) <= min(result.primal, alone.primal) * (1 + 1e-9)
     point = result.dual_point
     for w in (result.w, alone.w):
@@ -335,15 +334,15 @@ class TestErrors:
         with pytest.raises(ValueError, match="y has 30 labels and X has 20 rows"):
             solve(X[:20], y, measure="f1", budget=3, sample_weight=np.full(30, 2))
 
-    def test_a_design_cannot_repeat_rows(self, data):
+    def test_a_design_repeats_its_rows(self, data):
         X, y = data(0)
-        design = as_design(X)
-        plain = solve(design, y, measure="f1", budget=3)
-        assert (
-            plain.primal == solve(design, y, measure="f1", budget=3, sample_weight=[1] * 30).primal
-        )
-        with pytest.raises(ValueError, match="a Design cannot"):
-            solve(design, y, measure="f1", budget=3, sample_weight=[2] * 30)
+        for weights in ([1] * 30, [2] * 30, [0, 3, 1] * 10):
+            found = [
+                solve(each, y, measure="f1", budget=3, sample_weight=weights)
+                for each in (X, as_design(X))
+            ]
+            assert found[0].primal == found[1].primal
+            assert_array_equal(found[0].w, found[1].w)
 
     def test_a_weighted_measure_brings_its_weights(self, data):
         X, y = data(0)

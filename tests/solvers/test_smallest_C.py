@@ -10,11 +10,11 @@ import pytest
 from scoresieve import Status, solve
 from scoresieve.losses import Huber, HuberHinge, Logistic, Squared, SquaredHinge
 from scoresieve.solvers import limits as limits_module
-from scoresieve.solvers.hard_budget.search import solve_hard_budget
 from scoresieve.solvers.limits import Limits
 from scoresieve.solvers.path import solve_budgets
 from scoresieve.solvers.problem import make_problem
 from scoresieve.solvers.solve import solve_problem
+from studies.common.internals import solve_hard_budget
 
 SMOOTH = [SquaredHinge(), Logistic(), HuberHinge(), HuberHinge(0.05), Squared(), Huber(0.5)]
 both_kinds = pytest.mark.parametrize("kind", [{"measure": "f1"}, {"loss": "logistic"}], ids=str)
@@ -33,11 +33,9 @@ def targets(loss):
 @pytest.mark.parametrize(
     "kind",
     [
-        {"measure": measure, "solver": solver}
-        for measure in ("f1", "accuracy", "roc_auc")
-        for solver in ("bundle", "two_layer")
-    ]
-    + [{"loss": loss} for loss in ("hinge", "logistic", "squared")],
+        *({"measure": measure} for measure in ("f1", "accuracy", "roc_auc")),
+        *({"loss": loss} for loss in ("hinge", "logistic", "squared")),
+    ],
     ids=str,
 )
 @pytest.mark.parametrize("intercept", [0.0, 1.0])
@@ -103,16 +101,15 @@ def test_columns_that_tell_nothing():
     assert result.smallest_C == np.inf
 
 
-@pytest.mark.parametrize("solver", [None, "bundle", "two_layer"])
 @pytest.mark.parametrize("loss", ["squared", "huber", "epsilon_insensitive"])
-def test_targets_of_zero(loss, solver):
+def test_targets_of_zero(loss):
     """There is no risk to lower and no cut; nothing is divided by how many there are."""
     X, _ = targets(Squared())
     arguments = {"loss": loss, "budget": 2, "C": 1.0, "intercept_scaling": 1.0}
     problem = make_problem(X, np.zeros(60), **arguments)
     results = [
-        solve(X, np.zeros(60), solver=solver, **arguments),
-        solve_hard_budget(problem, Limits(0.05, 100), solver=solver),
+        solve(X, np.zeros(60), **arguments),
+        solve_hard_budget(problem, Limits(0.05, 100)),
         *solve_budgets(problem, [1, 2], Limits(0.05, 100)),
     ]
     for result in results:

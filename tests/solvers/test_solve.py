@@ -11,17 +11,17 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from scoresieve import Progress, Status, certify, solve
+from scoresieve.solvers import engines as engines_module
 from scoresieve.solvers import limits as limits_module
 from scoresieve.solvers.bundle.rounds import run_bundle
-from scoresieve.solvers.limits import relative_gap
+from scoresieve.solvers.engines import engine_for
+from scoresieve.solvers.limits import Limits, relative_gap
 from scoresieve.solvers.problem import make_problem
 from scoresieve.solvers.smooth.rounds import run_smooth
-from scoresieve.solvers.solve import default_tol, engine_for
-from scoresieve.solvers.two_layer import run_two_layer
-from tests.helpers import solve_path
+from scoresieve.solvers.solve import default_tol, solve_problem
+from scoresieve.solvers.working import WarmStart
+from tests.helpers import SOLVERS, both_solvers, solve_path
 
-SOLVERS = ["bundle", "two_layer"]
-both = pytest.mark.parametrize("solver", SOLVERS)
 engines = pytest.mark.parametrize("fit", ["bundle", "two_layer", "smooth"], indirect=True)
 
 
@@ -34,10 +34,10 @@ def fit(data, request):
         usual = {"loss": "logistic", "budget": 1, "C": 5.0, "tol": 1e-9}
     else:
         X, y = data(0, n_samples=30, n_features=12)
-        usual = {"measure": "f1", "budget": 3, "C": 2.0, "tol": 1e-3, "solver": name}
+        usual = {"measure": "f1", "budget": 3, "C": 2.0, "tol": 1e-3}
 
     def run(**changes):
-        return solve(X, y, **usual | changes)
+        return SOLVERS.get(name, solve)(X, y, **usual | changes)
 
     run.tol, run.ends_within_a_round = usual["tol"], name == "smooth"
     return run
@@ -102,6 +102,82 @@ def test_a_callback_that_returns_true_stops(fit):
     assert all(isinstance(row, Progress) for row in rows)
 
 
+class TestNothingRunsAfterTheWordToStop:
+    """Neither at another price, nor for the smallest C, nor from the relaxed solution."""
+
+    @pytest.fixture
+    def runs(self, monkeypatch):
+        """One entry for each run of an engine."""
+        found = []
+
+        def counted(problem, tracker, warm):
+            found.append(problem.risk)
+            return run_bundle(problem, tracker, warm)
+
+        monkeypatch.setattr(engines_module, "run_bundle", counted)
+        return found
+
+    @pytest.fixture
+    def noise(self):
+        """300 rows of which 5 % are positive, whatever the columns say."""
+        rng = np.random.default_rng(1)
+        return rng.normal(size=(300, 20)), np.where(rng.random(300) < 0.05, 1.0, -1.0)
+
+    @pytest.mark.parametrize("word", [True, np.True_], ids=repr)
+    @pytest.mark.parametrize("kind", [{"budget": 5}, {"n_features_to_select": 5}], ids=str)
+    def test_prices_and_searches(self, noise, runs, word, kind):
+        told = []
+
+        def stop(row):
+            told.append(len(runs))
+            return word
+
+        arguments = {"measure": "prec@5", "C": 0.1, "intercept_scaling": 100.0, **kind}
+        result = solve(*noise, callback=stop, **arguments)
+        assert told == [len(runs)]
+        assert result.status is Status.CALLBACK
+        assert result.n_iter == 1
+        assert "budget" not in kind or len(runs) == 1
+
+    def test_the_smallest_C(self, data, runs):
+        arguments = {"measure": "accuracy", "price": 1.0, "budget": 3, "C": 1e-6}
+        usual = solve(*data(3), **arguments)
+        assert usual.smallest_C > 1e-6
+        assert len(runs) > 1
+        runs.clear()
+        result = solve(*data(3), callback=lambda row: row.iteration == usual.n_iter, **arguments)
+        assert result.status is usual.status is Status.ZERO_MODEL
+        assert result.smallest_C is None
+        assert len(runs) == 1
+
+    def test_weights_at_a_price_that_fell_before_the_stop(self, certified, runs):
+        """The search has features at a price at which the relaxed problem starts and ends empty."""
+        rng = np.random.default_rng(0)
+        X = rng.normal(size=(60, 5))
+        y = np.where(X[:, 0] + 2 * rng.normal(size=60) > 2, 1.0, -1.0)
+        arguments = {"measure": "accuracy", "budget": 2, "C": 0.01, "intercept_scaling": 1.0}
+        told = []
+
+        def stop_at_the_second_price(row):
+            told.append((runs[-1].price, len(runs)))
+            return told[-1][0] < told[0][0]
+
+        nothing = WarmStart(np.zeros(0, dtype=np.int64), np.zeros(0))
+        result = solve_problem(
+            make_problem(X, y, **arguments),
+            Limits(0.3, 500, callback=stop_at_the_second_price),
+            hard=True,
+            warm=nothing,
+        )
+        assert told[-1] == (result.price, len(runs))
+        assert result.price < told[0][0]
+        assert result.support.size == 2
+        check = certified(X, y, result, **arguments)
+        assert check.primal == pytest.approx(result.primal, rel=1e-12)
+        assert check.dual == pytest.approx(result.dual, rel=1e-9)
+        assert result.refit_gap == result.gap
+
+
 @engines
 def test_a_callback_that_returns_anything_else_does_not_stop(fit):
     """A list's append returns None, a sum a number: only True is the word."""
@@ -159,11 +235,11 @@ def test_statuses_are_sentences():
     assert "smallest_C" in Status.ZERO_MODEL.value
 
 
-@both
+@both_solvers
 def test_a_tolerance_below_rounding_stalls(data, certified, solver):
     X, y = data(1, n_samples=12, n_features=4)
     problem = {"measure": "f1", "price": 1.0, "budget": 2, "C": 1.0}
-    result = solve(X, y, tol=1e-15, solver=solver, **problem)
+    result = solver(X, y, tol=1e-15, **problem)
     assert result.status is (Status.CONVERGED if result.gap <= 1e-15 else Status.STALLED)
     assert certified(X, y, result, **problem).gap <= 1e-6
 
@@ -238,10 +314,7 @@ class TestKinds:
     )
     def test_the_engine(self, data, kind, engine):
         X, y = data(4)
-        problem = make_problem(X, y, budget=3, C=1.0, **kind)
-        assert engine_for(problem) is engine
-        assert engine_for(problem, "bundle") is run_bundle
-        assert engine_for(problem, "two_layer") is run_two_layer
+        assert engine_for(make_problem(X, y, budget=3, C=1.0, **kind)) is engine
 
     def test_the_tolerance(self, data):
         """0.05 for a measure and 0.01 for a loss, unless it is given."""

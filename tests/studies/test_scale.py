@@ -79,7 +79,7 @@ SPEED = Bandwidths(entries=1e8, added=1e8, network=1e9, tasks=1e3, rows=1e7)
 
 def test_the_model_by_hand():
     parts = round_parts(ProblemSize(1e6, 1e5, 1e8, 10), SPEED, 4)
-    assert parts["compute"] == pytest.approx(3 * 1e7 / 1e8)  # ten groups in three waves
+    assert parts["compute"] == pytest.approx(3 * 1e7 / 1e8)  # ten blocks in three waves
     assert parts["v out"] == pytest.approx(8e6 / 1e9)
     assert parts["adding"] == pytest.approx(3 * 1e5 / 1e8)  # nine sums of pairs, four at a time
     assert parts["moving"] == pytest.approx(9 * 0.75 / 4 * 8e5 / 1e9)
@@ -89,11 +89,11 @@ def test_the_model_by_hand():
     assert pass_seconds(parts) == pytest.approx(sum(parts.values()) - 0.4)
 
 
-def test_more_workers_than_groups_or_cores_do_not_help():
+def test_more_workers_than_blocks_or_cores_do_not_help():
     size = ProblemSize.of_text(2e8)
-    assert size.n_groups == 62
-    times = [round_parts(size, SPEED, w)["compute"] for w in (1, 2, 62, 256)]
-    assert times == pytest.approx([2.0, 1.0, 2.0 / 62, 2.0 / 62])
+    assert size.n_blocks == 24
+    times = [round_parts(size, SPEED, w)["compute"] for w in (1, 2, 24, 256)]
+    assert times == pytest.approx([2.0, 1.0, 2.0 / 24, 2.0 / 24])
     assert round_parts(size, SPEED, 1)["moving"] == 0.0
     shared = replace(SPEED, cores=2)
     assert round_parts(size, shared, 4)["compute"] == round_parts(size, shared, 2)["compute"]

@@ -4,15 +4,14 @@ Each is classifier and feature selector: ``fit``, ``predict``, ``score``, ``coef
 The docstrings say what the original did and where ours differs.
 """
 
+from scoresieve.baselines.bag_rivals import MILES, MeanInstanceSVM
 from scoresieve.baselines.fgm import FGM
+from scoresieve.baselines.fixed_budgets import SquaredL1SVM, SVMPerf
 from scoresieve.baselines.fs_multi import FSMulti
 from scoresieve.baselines.l0_svm import L0SVM
 from scoresieve.baselines.l1_bundle import L1BundleSVM
 from scoresieve.baselines.l1_svm import L1SVM
-from scoresieve.baselines.mil import MILES, MeanInstanceSVM
 from scoresieve.baselines.nmmkl import NMMKL
-from scoresieve.baselines.squared_l1 import SquaredL1SVM
-from scoresieve.baselines.svm_perf import SVMPerf
 from scoresieve.baselines.svm_rfe import SVMRFE
 
 __all__ = [

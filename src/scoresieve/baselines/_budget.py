@@ -4,19 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
-from numpy.typing import ArrayLike
-
 from scoresieve._arrays import FloatArray
-from scoresieve._checks import check_C, check_positive
-from scoresieve.baselines._base import BinaryFit, MeasureBaseline, check_choice
-from scoresieve.estimators.budget_model import budget_arguments
-from scoresieve.estimators.persistence.fields import fields_of
+from scoresieve._checks import check_C, check_choice, check_positive
+from scoresieve.baselines._baseline import BinaryFit, MeasureBaseline
+from scoresieve.estimators.budget_model import DEFAULT_BUDGET
+from scoresieve.estimators.linear_model import STATUS, CertifiedMixin, each_model
+from scoresieve.estimators.persistence.values import classifier
 from scoresieve.measures import get_measure
 from scoresieve.measures.scales import C_from_paper, C_from_svmperf
 from scoresieve.solvers.bundle.rounds import run_bundle
+from scoresieve.solvers.engines import make_result, result_of
 from scoresieve.solvers.limits import Limits, Tracker, one_blas_thread
-from scoresieve.solvers.problem import Problem, ProblemArguments, make_problems
-from scoresieve.solvers.solve import drop_small_weights, finish
+from scoresieve.solvers.problem import Problem, budget_arguments, make_problems
 from scoresieve.solvers.working import Ended
 
 #: Our C from that of other programs, as functions of (C, y, measure).
@@ -27,7 +26,7 @@ C_SCALES = {
 }
 
 
-class BudgetBaseline(MeasureBaseline):
+class BudgetBaseline(CertifiedMixin, MeasureBaseline):
     """``min_w 1/2 ||w||_B^2 + C R(X w)`` with certified bounds, by one of our solvers.
 
     Conventions
@@ -39,9 +38,9 @@ class BudgetBaseline(MeasureBaseline):
       the number of positives, so that each class has its own C in ours: ``C_``.
     """
 
-    _fields = fields_of("n_features_in_", "_arguments") | MeasureBaseline._fields
-    _fields |= fields_of("primal_", "dual_", "gap_", "status_", "C_")
-    C_: FloatArray
+    _saved = classifier("problem_", "measure_", "certificate")
+    C_ = each_model(lambda model: model.C)
+    status_ = STATUS
     #: Whether weights that do not matter are set to 0.
     _drops_small_weights = True
 
@@ -60,25 +59,21 @@ class BudgetBaseline(MeasureBaseline):
             "measure": get_measure(self.measure),
             "bound": "paper",
             "intercept_scaling": scaling if self.fit_intercept else 0.0,
-            **budget_arguments(self._budget(n_features), None),
+            **budget_arguments(self._budget(n_features), None, DEFAULT_BUDGET),
         }
 
     def _fit_binary(self, X: Any, y: FloatArray) -> BinaryFit:
         arguments = self._problem_arguments(X.shape[1])
-        limits = Limits(self.tol, self.max_iter, self.max_time, find_smallest_C=False)
+        limits = Limits(self.tol, self.max_iter, self.max_time)
         convert = C_SCALES[check_choice(self.C_scale, "C_scale", C_SCALES)]
         C = convert(check_C(self.C), y, arguments["measure"])
         with one_blas_thread():
             (problem,) = make_problems(X, [y], C=C, **arguments)
             tracker = Tracker(limits, problem.risk.no_dual_point())
             ended = self._run(problem, tracker)
-            w, primal = ended.best.w, tracker.primal
             if self._drops_small_weights:
-                w, primal = drop_small_weights(ended.working, w, tracker)
-            w = ended.working.scattered(w)
-            result = finish(problem, tracker, w, primal, ended.status)
-        details = {"C_": C}
-        return BinaryFit.of(result, problem, trouble=self._gap_trouble(result), details=details)
-
-    def _arguments_of(self, problem: int, sample_weight: ArrayLike | None) -> ProblemArguments:
-        return {**super()._arguments_of(problem, sample_weight), "C": float(self.C_[problem])}
+                result = result_of(ended)
+            else:
+                w = ended.working.scattered(ended.best.w)
+                result = make_result(problem, tracker, w, tracker.primal, ended.status)
+        return BinaryFit.of(result, problem, trouble=self._gap_trouble(result), C=C)

@@ -4,31 +4,35 @@
         = max_alpha  min over groups G of B columns of  sum_i alpha_i - sum_i alpha_i^2 / (4 C)
                      - 1/2 sum_{j in G} (sum_i alpha_i y_i x_ij)^2
 
-Each round solves the problem over the groups found so far (``_group_problem``), and adds the group
-that is worst for its alpha: the B columns with the largest ``|sum_i alpha_i y_i x_ij|``.
+Each round solves the multiple-kernel problem over the T groups found so far, in the primal,
+
+    F(w_1, ..., w_T) = 1/2 (sum_t ||w_t||)^2 + C sum_i (1 - y_i <sum_t w_t, x_i>)_+^2 ,
+
+and adds the group that is worst for its alpha: the B columns with the largest
+``|sum_i alpha_i y_i x_ij|``.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from scoresieve._arrays import FloatArray
-from scoresieve.baselines._group_problem import (
-    GroupProblem,
-    GroupSolution,
-    SquaredHingeLoss,
-    solve_groups,
-)
-from scoresieve.design import Design
+from scoresieve._arrays import FloatArray, IntArray
+from scoresieve.design import Columns, Design
 from scoresieve.regularizers import BudgetNorm
+from scoresieve.regularizers.units import summed
 from scoresieve.solvers.limits import Clock, relative_gap
 
 #: The subproblem's relative gap as a share of the tolerance, and the finest one.
 INNER_SHARE, INNER_FINEST = 0.3, 1e-10
 #: Most proximal steps for one subproblem.
 MAX_STEPS = 5_000
+#: What the step is multiplied with after each step that was accepted, and after each that was not.
+#: The curvature falls while rows leave the margin, so that a fixed step would become too short.
+#: With 1.1 and 0.5 there were 1.5 to 2.5 times as many steps.
+LONGER, SHORTER = 1.01, 0.8
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,19 +48,11 @@ class GroupRound:
 
 @dataclass(frozen=True, eq=False)
 class FGMResult:
-    """What the cutting planes found.
+    """The best weights, and the multipliers of the rows, ``alpha >= 0``, that prove ``dual``.
 
-    Attributes
-    ----------
-    w : ndarray of shape (n_columns,)
-    alpha : ndarray of shape (n_samples,)
-        Multipliers of the rows, ``alpha >= 0``, that prove ``dual``.
-    primal, dual : float
-        Objective, and its certified lower bound over all columns.
-    stopped_by : {"change", "gap", "max_groups", "max_time", "precision"}
-        ``"precision"`` if the subproblem cannot be solved finely enough for the gap.
-    n_steps : int
-        Proximal steps of all rounds.
+    ``dual`` bounds the objective over all columns. ``stopped_by`` is "change", "gap",
+    "max_groups", "max_time", or "precision" if the subproblem cannot be solved finely enough for
+    the gap. ``n_steps`` counts the proximal steps of all rounds.
     """
 
     w: FloatArray
@@ -74,16 +70,7 @@ class FGMResult:
 
 
 class GroupGeneration:
-    """The state between rounds.
-
-    Parameters
-    ----------
-    design : Design
-        X, with the constant column if there is an intercept.
-    y : ndarray of shape (n_samples,), in {-1, +1}
-    norm : BudgetNorm
-        On all columns of the design. Columns that are always in belong to every group.
-    """
+    """The state between rounds; ``norm``'s columns that are always in belong to every group."""
 
     def __init__(self, design: Design, y: FloatArray, norm: BudgetNorm, C: float) -> None:
         self.design, self.norm, self.loss = design, norm, SquaredHingeLoss(y, C)
@@ -155,8 +142,11 @@ def solve_fgm(
 
     Parameters
     ----------
-    design, y, norm, C
-        See :class:`GroupGeneration`.
+    design : Design
+        X, with the constant column if there is an intercept.
+    y : ndarray of shape (n_samples,), in {-1, +1}
+    norm : BudgetNorm
+        On all columns of the design.
     stop : {"change", "gap"}
         ``"change"``: the objective of the subproblem fell by at most ``tol`` of itself, or the most
         violated group is in already. ``"gap"``: the certified relative gap is at most ``tol``.
@@ -190,3 +180,158 @@ def solve_fgm(
     return FGMResult(
         state.weights(), state.alpha, state.primal, state.dual, stopped_by, n_steps, state.history
     )
+
+
+@dataclass(frozen=True, eq=False)
+class SquaredHingeLoss:
+    """``C sum_i (1 - y_i s_i)_+^2``, its gradient, and the dual value of any scores."""
+
+    y: FloatArray
+    C: float
+
+    def multipliers(self, scores: FloatArray) -> FloatArray:
+        """``alpha_i = 2 C (1 - y_i s_i)_+``: minus the gradient is ``alpha * y``."""
+        return 2.0 * self.C * np.maximum(0.0, 1.0 - self.y * scores)
+
+    def value(self, alpha: FloatArray) -> float:
+        """The loss at the scores that these are the multipliers of."""
+        return float(alpha @ alpha) / (4.0 * self.C)
+
+    def dual(self, alpha: FloatArray, correlation_squared: float) -> tuple[float, float]:
+        """``max_s s sum alpha - s^2 sum alpha^2 / (4 C) - s^2/2 c``, and the best factor s.
+
+        For every ``alpha >= 0`` it is a lower bound of the problem whose squared dual norm of
+        ``X^T (alpha * y)`` is c.
+        """
+        total = float(alpha.sum())
+        curvature = float(alpha @ alpha) / (2.0 * self.C) + correlation_squared
+        if curvature == 0.0:
+            return 0.0, 0.0
+        factor = total / curvature
+        return 0.5 * total * factor, factor
+
+
+class GroupProblem:
+    """``F`` over the groups found so far, in the stacked weights ``v = (w_1, ..., w_T)``.
+
+    Conventions
+    -----------
+    * A column may be in several groups, and its weights there add up. Products are done with the
+      distinct columns only.
+    * ``(sum_t ||w_t||)^2`` is the budget norm with B = 1 whose units are the groups, so that its
+      prox is exact.
+    * ``safe_step`` is a step length that is short enough everywhere, by a bound of the curvature.
+    """
+
+    def __init__(self, design: Design, loss: SquaredHingeLoss) -> None:
+        self._design, self.loss = design, loss
+        self.groups: list[IntArray] = []
+        self.columns = np.empty(0, dtype=np.int64)
+        self.block: Columns = design.columns(self.columns)
+
+    def add(self, group: IntArray) -> bool:
+        """Add a group of sorted column numbers; False if it is empty or in already."""
+        if group.size == 0 or any(np.array_equal(group, known) for known in self.groups):
+            return False
+        new = np.setdiff1d(group, self.columns)
+        self.columns = np.concatenate([self.columns, new])
+        self.block = self.block.append(self._design.columns(new))
+        self.groups.append(group)
+        order = np.argsort(self.columns, kind="stable")
+        stacked = np.concatenate(self.groups)
+        self._places = order[np.searchsorted(self.columns, stacked, sorter=order)]
+        sizes = [each.size for each in self.groups]
+        self._starts = np.cumsum([0, *sizes[:-1]])
+        curvature = 2.0 * self.loss.C * len(sizes) * self.block.as_design().sum_of_squares()
+        self.safe_step = 1.0 / max(curvature, np.finfo(float).tiny)
+        self.norm = BudgetNorm(
+            1, stacked.size, feature_groups=np.repeat(np.arange(len(sizes)), sizes)
+        )
+        return True
+
+    def collapsed(self, v: FloatArray) -> FloatArray:
+        """``sum_t w_t`` on the distinct columns."""
+        return summed(self._places, v, self.columns.size)
+
+    def scores(self, v: FloatArray) -> FloatArray:
+        """``X sum_t w_t``."""
+        return self.block.scores(self.collapsed(v))
+
+    def stacked(self, correlations: FloatArray) -> FloatArray:
+        """One number a column and group, from one a distinct column."""
+        return correlations[self._places]
+
+    def dual_squared(self, stacked: FloatArray) -> float:
+        """``max_t ||c_t||^2``: the dual norm of ``sum_t ||w_t||``."""
+        return float(np.add.reduceat(stacked * stacked, self._starts).max())
+
+
+@dataclass(frozen=True, eq=False)
+class GroupSolution:
+    """Stacked weights v, their scores, ``F(v)``, and a lower bound of F over these groups.
+
+    ``step`` is the last step length, for the next subproblem.
+    """
+
+    v: FloatArray
+    scores: FloatArray
+    primal: float
+    dual: float
+    n_steps: int
+    step: float
+
+    @property
+    def gap(self) -> float:
+        """Relative gap of the subproblem."""
+        return relative_gap(self.primal, self.dual)
+
+
+def solve_groups(
+    problem: GroupProblem,
+    v: FloatArray,
+    *,
+    step: float,
+    tol: float,
+    max_steps: int,
+    expired: Callable[[], bool],
+) -> GroupSolution:
+    """Minimise F by accelerated proximal gradient steps, until its relative gap is ``tol``.
+
+    Each step is ``v+ = prox(z - step grad(z))`` from an extrapolated point z, with the step length
+    found by backtracking. The extrapolation starts anew whenever F rises. The multipliers at z give
+    the lower bound at no further product with X.
+
+    It starts at v, tries ``step`` first, and asks ``expired`` before each step.
+    """
+    loss, norm = problem.loss, problem.norm
+    step = max(step, problem.safe_step)
+    scores = problem.scores(v)
+    primal = 0.5 * norm.value_squared(v) + loss.value(loss.multipliers(scores))
+    z, z_scores, momentum, dual, n_steps = v, scores, 1.0, 0.0, 0
+    while n_steps < max_steps and not expired():
+        n_steps += 1
+        alpha = loss.multipliers(z_scores)
+        descent = problem.stacked(problem.block.correlate(alpha * loss.y))
+        dual = max(dual, loss.dual(alpha, problem.dual_squared(descent))[0])
+        if relative_gap(primal, dual) <= tol:
+            break
+        at_z = loss.value(alpha)
+        while True:
+            trial = norm.prox(z + step * descent, step)
+            move = trial - z
+            trial_scores = problem.scores(trial)
+            at_trial = loss.value(loss.multipliers(trial_scores))
+            bound = at_z - float(descent @ move) + 0.5 * float(move @ move) / step
+            if at_trial <= bound or step <= problem.safe_step:
+                break
+            step = max(SHORTER * step, problem.safe_step)
+        value = 0.5 * norm.value_squared(trial) + at_trial
+        if value > primal and momentum > 1.0:
+            z, z_scores, momentum = v, scores, 1.0
+            continue
+        step *= LONGER
+        following = 0.5 * (1.0 + np.sqrt(1.0 + 4.0 * momentum**2 / LONGER))
+        ahead = (momentum - 1.0) / following
+        z, z_scores = trial + ahead * (trial - v), trial_scores + ahead * (trial_scores - scores)
+        v, scores, primal, momentum = trial, trial_scores, value, following
+    return GroupSolution(v, scores, primal, dual, n_steps, step)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,23 +12,13 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import LinearSVC
 
 from scoresieve._arrays import FloatArray
-from scoresieve._checks import check_C, check_count, check_positive
-from scoresieve.baselines._base import Baseline, check_choice
+from scoresieve._checks import check_C, check_choice, check_count, check_positive
+from scoresieve.baselines._baseline import Baseline, BinaryFit
 from scoresieve.estimators.targets import Targets
 
 #: Losses by penalty, as liblinear has them.
 LOSSES = {"l1": ("squared_hinge",), "l2": ("squared_hinge", "hinge")}
 LARGEST_INDEX = np.iinfo(np.int32).max
-
-
-@dataclass(frozen=True, eq=False)
-class LiblinearFit:
-    """``scores = X w + intercept``, and how it went."""
-
-    w: FloatArray
-    intercept: float
-    n_iter: int
-    converged: bool
 
 
 class LiblinearBaseline(Baseline):
@@ -69,17 +58,8 @@ class LiblinearBaseline(Baseline):
 
     def _train(
         self, X: Any, y: FloatArray, *, penalty: str, C: float, class_weight: Any
-    ) -> LiblinearFit:
-        """One SVM with the parameters of this estimator; nothing is warned of.
-
-        Parameters
-        ----------
-        X : ndarray or sparse matrix of shape (n_samples, n_features)
-            As :func:`for_liblinear` returns it, else it is converted in each call.
-        y : ndarray of shape (n_samples,)
-            In {-1, +1}.
-        penalty : {"l1", "l2"}
-        """
+    ) -> BinaryFit:
+        """One SVM with the parameters of this estimator, X as :func:`for_liblinear` returns it."""
         model = LinearSVC(
             penalty=penalty,
             loss=check_choice(self.loss, f"loss with the {penalty} norm", LOSSES[penalty]),
@@ -98,7 +78,10 @@ class LiblinearBaseline(Baseline):
             model.fit(X, y)
         n_iter = int(np.max(model.n_iter_))
         intercept = float(np.ravel(model.intercept_)[0])
-        return LiblinearFit(model.coef_[0], intercept, n_iter, n_iter < self.max_iter)
+        late = f"liblinear stopped at max_iter={self.max_iter}; raise max_iter or tol."
+        return BinaryFit(
+            model.coef_[0], intercept, n_iter, late if n_iter >= self.max_iter else None
+        )
 
 
 def for_liblinear(X: Any) -> Any:

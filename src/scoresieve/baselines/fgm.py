@@ -5,23 +5,27 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from scoresieve._arrays import FloatArray
-from scoresieve._checks import check_C, check_count, check_positive, check_tol
-from scoresieve.baselines._base import Baseline, BinaryFit, check_choice
+from scoresieve._checks import check_C, check_choice, check_count, check_positive, check_tol
+from scoresieve.baselines._baseline import Baseline, BinaryFit
 from scoresieve.baselines._fgm_solver import FGMResult, GroupRound, solve_fgm
-from scoresieve.estimators.budget_model import budget_arguments
-from scoresieve.estimators.persistence.fields import fields_of
-from scoresieve.estimators.persistence.kinds import each, table
+from scoresieve.estimators.budget_model import DEFAULT_BUDGET
+from scoresieve.estimators.linear_model import CertifiedMixin
+from scoresieve.estimators.model import FitCertificate
+from scoresieve.estimators.persistence.fields import array, each, table
+from scoresieve.estimators.persistence.values import classifier
 from scoresieve.risks import Slopes
 from scoresieve.solvers.limits import one_blas_thread
-from scoresieve.solvers.problem import make_problems
+from scoresieve.solvers.problem import budget_arguments, make_problems
 
 #: Ends that are no trouble for the user: the wanted test was met.
 REGULAR = ("change", "gap")
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class FGM(Baseline):
+class FGM(CertifiedMixin, Baseline):
     """``min_w 1/2 ||w||_B^2 + C sum_i max(0, 1 - y_i <w, x_i>)^2``, one group of columns a round.
 
     The feature generating machine (Tan, Wang and Tsang, "Learning sparse SVM for feature selection
@@ -103,9 +107,11 @@ class FGM(Baseline):
     max_time: float | None = None
     n_jobs: int | None = None
 
-    _fields = fields_of("n_features_in_", "_arguments") | Baseline._fields
-    _fields |= fields_of("primal_", "dual_", "gap_", "stopped_by_", "n_steps_")
-    _fields |= {"history_": each(table(GroupRound))}
+    _saved = classifier("problem_", "certificate") | {
+        "stopped_by_": array("U", "problems"),
+        "n_steps_": array(np.int64, "problems"),
+        "history_": each(table(GroupRound)),
+    }
 
     def _fit_binary(self, X: Any, y: FloatArray) -> BinaryFit:
         scaling = check_positive(self.intercept_scaling, "intercept_scaling")
@@ -116,7 +122,7 @@ class FGM(Baseline):
                 loss="squared_hinge",
                 C=check_C(self.C),
                 intercept_scaling=scaling if self.fit_intercept else 0.0,
-                **budget_arguments(self.budget, None),
+                **budget_arguments(self.budget, None, DEFAULT_BUDGET),
             )
             result = solve_fgm(
                 problem.design,
@@ -134,12 +140,14 @@ class FGM(Baseline):
             intercept=intercept,
             n_iter=len(result.history),
             trouble=self._trouble(result),
-            primal=result.primal,
-            dual=result.dual,
-            gap=result.gap,
-            # alpha are multipliers of the rows, v = alpha y = -C u.
-            dual_point=Slopes(-result.alpha * y / problem.C),
-            arguments=problem.arguments(),
+            certificate=FitCertificate(
+                result.primal,
+                result.dual,
+                result.gap,
+                # alpha are multipliers of the rows, v = alpha y = -C u.
+                dual_point=Slopes(-result.alpha * y / problem.C),
+            ),
+            problem=problem.arguments(),
             details={
                 "stopped_by_": result.stopped_by,
                 "n_steps_": result.n_steps,

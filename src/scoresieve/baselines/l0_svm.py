@@ -11,10 +11,11 @@ import scipy.sparse as sp
 
 from scoresieve._arrays import FloatArray
 from scoresieve._checks import check_count
-from scoresieve.baselines._base import BinaryFit
+from scoresieve.baselines._baseline import BinaryFit
 from scoresieve.baselines._liblinear import LiblinearBaseline, for_liblinear
 from scoresieve.baselines.svm_rfe import largest_weights
-from scoresieve.estimators.persistence.fields import fields_of
+from scoresieve.estimators.persistence.fields import array, each
+from scoresieve.estimators.persistence.values import classifier
 
 #: A weight counts as zero below this share of the largest. It is squared in the next round.
 NEGLIGIBLE = 1e-6
@@ -97,7 +98,7 @@ class L0SVM(LiblinearBaseline):
     n_jobs: int | None = None
     random_state: Any = 0
 
-    _fields = LiblinearBaseline._fields | fields_of("scales_")
+    _saved = classifier() | {"scales_": each(array(np.float64, "features"))}
 
     def _fit_binary(self, X: Any, y: FloatArray, class_weight: Any = None) -> BinaryFit:
         X = for_liblinear(X)
@@ -110,15 +111,13 @@ class L0SVM(LiblinearBaseline):
         w, intercept = np.zeros(z.size), 0.0
         if selected.size:
             fit = self._train(X[:, selected], y, penalty="l2", C=self.C, class_weight=class_weight)
-            w[selected], intercept = fit.w, fit.intercept
-            if trouble is None and not fit.converged:
-                trouble = f"liblinear stopped at max_iter={self.max_iter}; raise max_iter or tol."
+            w[selected], intercept, trouble = fit.w, fit.intercept, trouble or fit.trouble
         return BinaryFit(w, intercept, n_rounds, trouble, details={"scales_": z})
 
     def _rescale(
         self, X: Any, y: FloatArray, k: int | None, class_weight: Any
     ) -> tuple[FloatArray, int, str | None]:
-        """``z``, the rounds, and what there is to tell the user.
+        """``z``, the number of rounds, and what there is to tell the user.
 
         Columns whose weight has become negligible are left out of later rounds, with z = 0: the
         next round would square it.

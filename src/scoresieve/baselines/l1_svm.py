@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import Any, NamedTuple
 
@@ -11,9 +11,11 @@ from sklearn.utils.class_weight import compute_sample_weight
 
 from scoresieve._arrays import FloatArray
 from scoresieve._checks import check_count, check_share
-from scoresieve.baselines._base import BinaryFit
-from scoresieve.baselines._liblinear import LiblinearBaseline, LiblinearFit, for_liblinear
-from scoresieve.estimators.persistence.fields import fields_of
+from scoresieve.baselines._baseline import BinaryFit
+from scoresieve.baselines._liblinear import LiblinearBaseline, for_liblinear
+from scoresieve.estimators.linear_model import each_model
+from scoresieve.estimators.persistence.fields import array, each
+from scoresieve.estimators.persistence.values import classifier
 
 #: Factor between the C of the search before both ends are known.
 GROWTH = 4.0
@@ -24,11 +26,15 @@ NARROWEST = 1.0005
 MAX_FITS = 50
 
 
+#: Each C that was tried, and how many features its model has.
+TRIED = each(array(np.float64, None, 2))
+
+
 class Tried(NamedTuple):
     """A C and its model."""
 
     C: float
-    fit: LiblinearFit
+    fit: BinaryFit
 
     @property
     def n_features(self) -> int:
@@ -117,12 +123,13 @@ class L1SVM(LiblinearBaseline):
     n_jobs: int | None = None
     random_state: Any = 0
 
-    _fields = LiblinearBaseline._fields | fields_of("C_", "path_")
+    _saved = classifier() | {"path_": TRIED}
+    C_ = each_model(lambda model: model.C)
 
     def _fit_binary(self, X: Any, y: FloatArray, class_weight: Any = None) -> BinaryFit:
         X = for_liblinear(X)
         k, share = self.n_features_to_select, check_share(self.k_tol, "k_tol")
-        trouble = None
+        missed = None
         if k is None:
             tried = [self._try(X, y, 1.0 if self.C is None else self.C, class_weight)]
             best = tried[0]
@@ -137,22 +144,13 @@ class L1SVM(LiblinearBaseline):
             tried = self._search(X, y, k, allowed, class_weight)
             best = min(tried, key=lambda each: each.distance(k))
             if abs(best.n_features - k) > allowed:
-                trouble = (
+                missed = (
                     f"none of the {len(tried)} C that were tried gives {k} features; C={best.C:.6g}"
                     f" gives {best.n_features}. Raise k_tol or max_time, or choose another number."
                 )
-        if trouble is None and not best.fit.converged:
-            trouble = f"liblinear stopped at max_iter={self.max_iter}; raise max_iter or tol."
-        return BinaryFit(
-            w=best.fit.w,
-            intercept=best.fit.intercept,
-            n_iter=best.fit.n_iter,
-            trouble=trouble,
-            details={
-                "C_": best.C,
-                "path_": np.array([[each.C, each.n_features] for each in tried]),
-            },
-        )
+        path = np.array([[each.C, each.n_features] for each in tried])
+        trouble = missed or best.fit.trouble
+        return replace(best.fit, trouble=trouble, C=best.C, details={"path_": path})
 
     def _try(self, X: Any, y: FloatArray, C: float, class_weight: Any) -> Tried:
         return Tried(C, self._train(X, y, penalty="l1", C=C, class_weight=class_weight))
@@ -183,12 +181,7 @@ class L1SVM(LiblinearBaseline):
 def smallest_C(X: Any, y: FloatArray, intercept: float, class_weight: Any) -> float:
     """``1 / (2 max_j |sum_i c_i y_i x_ij|)``: up to this C the optimum is 0; 1 if it is for all C.
 
-    Parameters
-    ----------
-    X : ndarray or CSR matrix of shape (n_samples, n_features)
-    y : ndarray of shape (n_samples,)
-    intercept : float
-        Value of the constant column; 0 for none.
+    ``intercept`` is the value of the constant column, 0 for none.
     """
     signed = y * compute_sample_weight(class_weight, y)
     correlations = X.T @ signed

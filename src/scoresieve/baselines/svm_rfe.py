@@ -12,9 +12,10 @@ import numpy as np
 
 from scoresieve._arrays import FloatArray, IntArray
 from scoresieve._checks import check_count
-from scoresieve.baselines._base import BinaryFit
+from scoresieve.baselines._baseline import BinaryFit
 from scoresieve.baselines._liblinear import LiblinearBaseline, for_liblinear
-from scoresieve.estimators.persistence.fields import fields_of
+from scoresieve.estimators.persistence.fields import array, each
+from scoresieve.estimators.persistence.values import classifier
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -84,7 +85,12 @@ class SVMRFE(LiblinearBaseline):
     n_jobs: int | None = None
     random_state: Any = 0
 
-    _fields = LiblinearBaseline._fields | fields_of("rankings_")
+    _saved = classifier() | {"rankings_": each(array(np.int64, "features"))}
+
+    @property
+    def ranking_(self) -> IntArray:
+        """The best rank of each feature over the classes; 1 for the selected ones."""
+        return reduce(np.minimum, self.rankings_)
 
     def _fit_binary(self, X: Any, y: FloatArray, class_weight: Any = None) -> BinaryFit:
         begin = perf_counter()
@@ -96,7 +102,7 @@ class SVMRFE(LiblinearBaseline):
         left, rounds, stopped, late = np.arange(n_features), [], [], False
         fit = self._train(X, y, **train)
         while left.size > k:
-            stopped.append(not fit.converged)
+            stopped.append(fit.trouble is not None)
             late = self.max_time is not None and perf_counter() - begin > self.max_time
             n_kept = k if late else max(k, n_after_round(left.size, self.step))
             kept = largest_weights(fit.w, n_kept)
@@ -112,7 +118,7 @@ class SVMRFE(LiblinearBaseline):
             w=w,
             intercept=fit.intercept,
             n_iter=len(rounds) + 1,
-            trouble=self._trouble(late, [*stopped, not fit.converged]),
+            trouble=self._trouble(late, [*stopped, fit.trouble is not None]),
             details={"rankings_": ranking},
         )
 
@@ -127,9 +133,6 @@ class SVMRFE(LiblinearBaseline):
             )
         return None
 
-    def _derived(self) -> dict[str, Any]:
-        return super()._derived() | {"ranking_": reduce(np.minimum, self.rankings_)}
-
 
 def check_step(step: Any) -> None:
     """Refuse what is no schedule."""
@@ -143,14 +146,7 @@ def check_step(step: Any) -> None:
 
 
 def n_after_round(n_left: int, step: Any) -> int:
-    """How many of n features are left after one round: ``2^(ceil(log2 n) - 1)`` for halving.
-
-    Parameters
-    ----------
-    n_left : int
-        At least 2.
-    step : {"halving"}, float or int
-    """
+    """How many of n >= 2 features are left after one round; ``2^(ceil(log2 n) - 1)`` by halving."""
     if step == "halving":
         return 1 << ((n_left - 1).bit_length() - 1)
     n_removed = step if isinstance(step, numbers.Integral) else max(1, step * n_left)

@@ -1,6 +1,6 @@
 """The command ``scoresieve``.
 
-Modules here and in ``commands`` load nothing slow, so that ``scoresieve --help`` answers at once;
+Modules here load nothing slow, so that ``scoresieve --help`` answers at once;
 each command imports what it needs when it runs.
 """
 
@@ -16,6 +16,6 @@ def main() -> None:
             'pip install "scoresieve[cli]"\n'
         )
         sys.exit(2)
-    from scoresieve.cli.running import main as run_and_exit
+    from scoresieve.cli.app import main as run_and_exit
 
     run_and_exit()

@@ -1,6 +1,6 @@
 """``python -m scoresieve.cli`` is ``scoresieve``."""
 
-from scoresieve.cli.running import main
+from scoresieve.cli.app import main
 
 if __name__ == "__main__":
     main()

@@ -1,9 +1,35 @@
-"""What is wrong, in one line: the data, or the use of a command."""
+"""What is wrong, in one line on stderr: bad data, wrong use, and what the library says."""
 
 from __future__ import annotations
 
+import re
+import sys
+import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from typing import Any
+
+import click
+
+#: Arguments of the library in its messages, and the options that stand for them here.
+_OPTIONS = {
+    "pos_label": "--positive",
+    "n_features_to_select": "-k",
+    "n_instances_to_select": "-k",
+    "max_time": "--max-time",
+    "max_iter": "--max-time",
+    "n_jobs": "--jobs",
+}
+_ARGUMENT = re.compile(rf"\b({'|'.join(_OPTIONS)})\b")
+#: How the name of a file that is being written ends.
+_UNFINISHED = re.compile(r"\.[0-9a-f]{16}\.tmp$")
+#: Optional packages, and the extra that brings them.
+_EXTRAS = {"pandas": "cli", "pyarrow": "cli", "matplotlib": "plot"}
+#: They are about code, which a user of commands does not write.
+_ABOUT_CODE = (
+    *(DeprecationWarning, PendingDeprecationWarning, FutureWarning),
+    *(ImportWarning, ResourceWarning),
+)
 
 
 class BadData(ValueError):
@@ -34,3 +60,49 @@ def listed(names: Iterable[object], most: int = 8) -> str:
     texts = [str(name) for name in names]
     shown = ", ".join(texts[:most])
     return shown if len(texts) <= most else f"{shown} and {len(texts) - most} more"
+
+
+def explained(error: Exception) -> str:
+    """One line that says what is wrong and what to do."""
+    if isinstance(error, click.UsageError):
+        path = error.ctx.command_path if error.ctx else "scoresieve"
+        return f"{one_line(error.format_message())} See {path} --help."
+    if isinstance(error, ModuleNotFoundError) and error.name in _EXTRAS:
+        extra = _EXTRAS[error.name]
+        return f'this needs the package {error.name}; pip install "scoresieve[{extra}]"'
+    if isinstance(error, OSError) and error.filename is not None:
+        name = _UNFINISHED.sub("", str(error.filename))
+        return f"{name}: {error.strerror}; check the name and the folder."
+    if isinstance(error, MemoryError):
+        said = _with_options(error)
+        return said or "there is not enough memory for this file; give fewer rows or columns."
+    if isinstance(error, ValueError | TypeError | OSError):
+        return _with_options(error)
+    return (
+        f"this should not happen ({type(error).__name__}: {one_line(error)}); run it again with "
+        "--debug and report what it shows."
+    )
+
+
+def _with_options(message: object) -> str:
+    """A message of the library with the names of options for those of arguments."""
+    return _ARGUMENT.sub(lambda found: _OPTIONS[found[1]], one_line(message))
+
+
+@contextmanager
+def shown_warnings() -> Iterator[None]:
+    """Each warning of the library as one line on stderr, once."""
+    seen = set()
+
+    def show(message: Any, *_: Any, **__: Any) -> None:
+        line = _with_options(message)
+        if line not in seen:
+            seen.add(line)
+            sys.stderr.write(f"scoresieve: warning: {line}\n")
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("always")
+        for about_code in _ABOUT_CODE:
+            warnings.simplefilter("ignore", about_code)
+        warnings.showwarning = show
+        yield

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -23,51 +24,34 @@ def examples(*lines: str) -> str:
     return "\b\nExamples:\n" + "\n".join(f"  {line}" for line in lines)
 
 
-class Sizes(click.ParamType):
-    """``10``, ``5,10,20`` or ``auto``."""
-
-    name = "sizes"
-
-    def convert(self, value: Any, param: Any, ctx: Any) -> tuple[int, ...]:
-        """Numbers of features; none for auto."""
-        if not isinstance(value, str):
-            return value
-        if value.strip().lower() == "auto":
-            return ()
-        sizes = [part.strip() for part in value.split(",")]
-        if not all(part.isdecimal() and int(part) > 0 for part in sizes):
-            self.fail(f"{value!r} must be a number such as 10, a list such as 5,10,20, or auto.")
-        return tuple(sorted({int(part) for part in sizes}))
+def usual_measures(context: Any, parameter: Any, incomplete: str) -> list[str]:
+    """What shell completion offers."""
+    return [name for name in MEASURES if name.startswith(incomplete)]
 
 
-class Reals(click.ParamType):
-    """``3`` or ``0.3,1,3``: positive numbers."""
-
-    name = "numbers"
-
-    def convert(self, value: Any, param: Any, ctx: Any) -> tuple[float, ...]:
-        """The numbers."""
-        if not isinstance(value, str):
-            return value
-        try:
-            numbers = tuple(float(part) for part in value.split(","))
-        except ValueError:
-            numbers = ()
-        if not numbers or not all(0.0 < number < float("inf") for number in numbers):
-            self.fail(f"{value!r} must be a positive number such as 3, or a list such as 1,3,10.")
-        return numbers
+def _sizes(context: Any, parameter: Any, value: str | None) -> tuple[int, ...] | None:
+    """``10``, ``5,10,20`` or ``auto``, which is no number."""
+    if value is None or value.strip().lower() == "auto":
+        return None if value is None else ()
+    sizes = [part.strip() for part in value.split(",")]
+    if not all(part.isdecimal() and int(part) > 0 for part in sizes):
+        raise click.BadParameter(
+            f"{value!r} must be a number such as 10, a list such as 5,10,20, or auto."
+        )
+    return tuple(sorted({int(part) for part in sizes}))
 
 
-class MeasureName(click.ParamType):
-    """The name of a measure, or several with commas."""
-
-    name = "measure"
-
-    def shell_complete(self, ctx: Any, param: Any, incomplete: str) -> list[Any]:
-        """Usual names."""
-        from click.shell_completion import CompletionItem
-
-        return [CompletionItem(name) for name in MEASURES if name.startswith(incomplete)]
+def _positive_numbers(context: Any, parameter: Any, value: str | None) -> tuple[float, ...] | None:
+    """``3`` or ``0.3,1,3``."""
+    try:
+        numbers = None if value is None else tuple(float(part) for part in value.split(","))
+    except ValueError:
+        numbers = ()
+    if numbers is not None and not (numbers and all(0.0 < each < math.inf for each in numbers)):
+        raise click.BadParameter(
+            f"{value!r} must be a positive number such as 3, or a list such as 1,3,10."
+        )
+    return numbers
 
 
 def all_of(*decorators: Decorator) -> Decorator:
@@ -79,6 +63,26 @@ def all_of(*decorators: Decorator) -> Decorator:
         return function
 
     return decorate
+
+
+def sizes_option(about: str | None = None, default: str | None = None) -> Decorator:
+    """``-k``, with what is counted."""
+    return click.option(
+        "-k",
+        "k",
+        callback=_sizes,
+        default=default,
+        show_default=True,
+        metavar="SIZES",
+        help=about,
+    )
+
+
+def method_option(about: str, methods: Sequence[str] = METHODS) -> Decorator:
+    """``--method``, with what it changes in a command."""
+    return click.option(
+        "--method", type=click.Choice(methods), default="sieve", show_default=True, help=about
+    )
 
 
 file_argument = click.argument("file", type=click.Path(allow_dash=True))
@@ -98,6 +102,10 @@ label_option = click.option(
     help="Column of the labels, by name or by number from 1 on; for npz the name of the array, or "
     "a .npy file. By default one called label, target, class or y.",
 )
+bag_option = click.option(
+    "--bag", metavar="NAME", help="Column with the bag of each row; for npz the array."
+)
+labelled_options = all_of(label_option, bag_option, common_options)
 reading_options = all_of(
     label_option,
     click.option(
@@ -120,31 +128,19 @@ reading_options = all_of(
         "--unit-rows", is_flag=True, help="Divide rows of svmlight or npz by their length."
     ),
 )
-bag_option = click.option(
-    "--bag", metavar="NAME", help="Column with the bag of each row; for npz the array."
-)
-labelled_options = all_of(label_option, bag_option, common_options)
 measure_option = click.option(
     "--measure",
-    type=MeasureName(),
+    metavar="MEASURE",
+    shell_complete=usual_measures,
     default="f1",
     show_default=True,
     help="What to optimise: f1, prec@100, rec@2p, prbep, roc_auc, mcc, recall@precision>=0.9, ...",
 )
-
-
-def method_option(about: str, methods: Sequence[str] = METHODS) -> Decorator:
-    """``--method``, with what it changes in a command."""
-    return click.option(
-        "--method", type=click.Choice(methods), default="sieve", show_default=True, help=about
-    )
-
-
 solving_options = all_of(
     click.option(
         "-C",
         "C",
-        type=Reals(),
+        callback=_positive_numbers,
         metavar="NUMBER",
         help="Weight of the loss; a list to choose from for the sieve.",
     ),
@@ -152,9 +148,13 @@ solving_options = all_of(
     click.option("--jobs", type=int, help="Processes; -1 for all cores."),
     click.option("--max-time", type=click.FloatRange(min=0, min_open=True), help="Seconds."),
 )
-#: Options of a fit that are neither about the file nor about the model.
-FITTING = ("output", "certificate", "test", "as_json", "quiet")
+prediction_options = all_of(
+    click.option("-o", "--output", type=click.Path(), metavar="FILE", help="Instead of stdout."),
+    common_options,
+)
 fitting_options = all_of(
+    reading_options,
+    solving_options,
     click.option(
         "-o", "--output", type=click.Path(), metavar="MODEL", help="Where to keep the model."
     ),

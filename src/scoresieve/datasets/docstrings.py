@@ -26,6 +26,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.feature_extraction.text import TfidfVectorizer
 
+from scoresieve._checks import check_count
+
 #: Folders that hold tests, code copied from other projects, or build scripts.
 _SKIPPED_FOLDERS = frozenset({"tests", "_lib", "externals", "distutils", "_examples"})
 _SKIPPED_FILES = frozenset({"conftest.py", "setup.py"})
@@ -109,8 +111,8 @@ def load_docstrings(
     >>> [name for name in docs.names if name.endswith("polyroots")]
     ['numpy.polynomial.polynomial.polyroots']
     """
-    _check_count("min_df", min_df)
-    _check_count("min_words", min_words)
+    check_count(min_df, "min_df")
+    check_count(min_words, "min_words")
     with _cycle_search_paused():
         documents = _distinct(_collect(packages), min_words)
     positive = _is_in(target, documents)
@@ -126,11 +128,6 @@ def load_docstrings(
         texts=tuple(documents[i].text for i in kept),
         target=target,
     )
-
-
-def _check_count(argument: str, value: int) -> None:
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
-        raise ValueError(f"{argument}={value!r} is not a whole number of at least 1; pass 2, say.")
 
 
 @contextmanager
@@ -157,7 +154,10 @@ def _collect(packages: Sequence[str]) -> Iterator[_Document]:
 def _package_documents(package: str) -> Iterator[_Document]:
     root = _source_folder(package)
     for path in _source_files(root):
-        tree = _parse(path)
+        with warnings.catch_warnings():
+            # The parser warns about odd escapes in other people's files; no news for our user.
+            warnings.simplefilter("ignore")
+            tree = ast.parse(path.read_bytes(), filename=str(path))
         module = _module_name(path, root)
         folder = ".".join([package, *path.parent.relative_to(root).parts])
         if text := ast.get_docstring(tree):
@@ -195,13 +195,6 @@ def _source_files(root: Path) -> list[Path]:
         and _SKIPPED_FOLDERS.isdisjoint(path.relative_to(root).parts)
     ]
     return sorted(files, key=lambda path: path.relative_to(root).as_posix())
-
-
-def _parse(path: Path) -> ast.Module:
-    with warnings.catch_warnings():
-        # The parser warns about odd escapes in other people's files; that is not our user's news.
-        warnings.simplefilter("ignore")
-        return ast.parse(path.read_bytes(), filename=str(path))
 
 
 def _module_name(path: Path, root: Path) -> str:

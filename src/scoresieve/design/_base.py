@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
 
 from scoresieve._arrays import FloatArray, IntArray
+from scoresieve._checks import check_structure
 
 #: How many numbers are converted to float64 at a time, where X has another type. That is 8 MB, and
 #: two blocks may be alive at once.
@@ -114,10 +116,17 @@ class Design(ABC):
     * Results are float64 whatever the type of X; sums are accumulated in float64.
     * X is never modified and never copied as a whole; a sparse X is never made dense.
     * ``idx`` holds distinct column numbers, 0 .. n_columns - 1, in any order.
+
+    Attributes
+    ----------
+    checked_squares : float or None
+        A bound of ``sum_ij x_ij^2`` once :func:`~scoresieve._checks.check_X` has passed X, so that
+        X and its rows are looked at once.
     """
 
     n_samples: int
     n_columns: int
+    checked_squares: float | None = None
 
     @abstractmethod
     def correlate(self, v: FloatArray) -> FloatArray:
@@ -129,7 +138,7 @@ class Design(ABC):
 
     @abstractmethod
     def rows(self, idx: IntArray) -> Design:
-        """``X[idx]``, copied: for a small share of the rows."""
+        """``X[idx]``, copied, some rows perhaps twice."""
 
     @abstractmethod
     def scores(self, w: FloatArray, idx: IntArray) -> FloatArray:
@@ -158,6 +167,10 @@ class Design(ABC):
     @abstractmethod
     def filled(self, value: float) -> Columns:
         """A block of one column that is ``value`` in every row; it can be appended to others."""
+
+    def check_problems(self, n_problems: int) -> None:
+        """Refuse so many problems at a time, if X has a limit and their vectors do not fit."""
+        return  # it has none
 
     def check_room(self, n_bytes: int, what: str) -> None:
         """Refuse what a solver is about to hold, if X has a limit and it does not fit beside X_S.
@@ -189,3 +202,97 @@ class Design(ABC):
     @abstractmethod
     def max_abs(self) -> float:
         """``max_ij |x_ij|``; NaN if X holds NaN."""
+
+    def _with_check(self, rows: Design, idx: IntArray) -> Design:
+        """``rows``, which are ``X[idx]``, as checked as X is."""
+        if self.checked_squares is not None and idx.size:
+            rows.checked_squares = self.checked_squares * int(np.bincount(idx).max())
+        return rows
+
+
+class WrappedDesign(Design):
+    """The design that is wrapped, in all that a subclass does not define anew.
+
+    Parameters
+    ----------
+    design : Design
+    """
+
+    def __init__(self, design: Design) -> None:
+        self._design = design
+        self.n_samples, self.n_columns = design.n_samples, design.n_columns
+
+    def correlate(self, v: FloatArray) -> FloatArray:
+        """``X^T v``."""
+        return self._design.correlate(v)
+
+    def columns(self, idx: IntArray) -> Columns:
+        """``X[:, idx]`` as a block."""
+        return self._design.columns(idx)
+
+    def rows(self, idx: IntArray) -> Design:
+        """``X[idx]``."""
+        return self._design.rows(idx)
+
+    def scores(self, w: FloatArray, idx: IntArray) -> FloatArray:
+        """``X[:, idx] w``."""
+        return self._design.scores(w, idx)
+
+    def total(
+        self,
+        function: Callable[..., float],
+        w: FloatArray,
+        idx: IntArray,
+        bias: float,
+        *per_row: FloatArray,
+    ) -> float:
+        """``sum_i f(<w, x_i> + bias, t_i, ...)``."""
+        return self._design.total(function, w, idx, bias, *per_row)
+
+    def filled(self, value: float) -> Columns:
+        """A block of one column that is ``value`` in every row."""
+        return self._design.filled(value)
+
+    def check_problems(self, n_problems: int) -> None:
+        """As X itself."""
+        self._design.check_problems(n_problems)
+
+    def check_room(self, n_bytes: int, what: str) -> None:
+        """As X itself."""
+        self._design.check_room(n_bytes, what)
+
+    def has_room(self, n_bytes: int) -> bool:
+        """As X itself."""
+        return self._design.has_room(n_bytes)
+
+    def sum_of_squares(self) -> float:
+        """``sum_ij x_ij^2``."""
+        return self._design.sum_of_squares()
+
+    def column_norms(self) -> FloatArray:
+        """``sqrt(sum_i x_ij^2)``."""
+        return self._design.column_norms()
+
+    def column_counts(self) -> FloatArray:
+        """How many numbers of every column are not 0."""
+        return self._design.column_counts()
+
+    def max_abs(self) -> float:
+        """``max_ij |x_ij|``."""
+        return self._design.max_abs()
+
+
+def check_matrix(X: Any) -> None:
+    """Refuse what has no rows and columns of real numbers, and sparse arrays that are broken."""
+    if X.ndim != 2:
+        raise ValueError(
+            f"X must be 2-D, one row for each sample; got {X.ndim}-D of shape {X.shape}. "
+            "Use X.reshape(-1, 1) for one column, X.reshape(1, -1) for one row."
+        )
+    if X.dtype.kind not in "biuf":
+        raise ValueError(
+            f"X must hold real numbers; got dtype {X.dtype}. Encode text and categories as "
+            "numbers, or convert with X.astype(float)."
+        )
+    if sp.issparse(X):
+        check_structure(X)

@@ -10,13 +10,12 @@ import numpy as np
 import scipy.sparse as sp
 
 from scoresieve._arrays import FloatArray, IntArray
-from scoresieve.design._base import Columns, Design
+from scoresieve.design._base import Columns, Design, WrappedDesign, check_matrix
 from scoresieve.design.blocks.block_design import BlockDesign
-from scoresieve.design.blocks.dask_input import as_row_blocks
-from scoresieve.design.checks import check_matrix
+from scoresieve.design.blocks.dask_blocks import dask_blocks
+from scoresieve.design.blocks.row_blocks import RowBlocks
 from scoresieve.design.dense import DenseDesign
 from scoresieve.design.sparse import SparseDesign
-from scoresieve.design.wrapped import WrappedDesign
 
 
 def as_design(X: Any, *, constant: float = 0.0) -> Design:
@@ -55,6 +54,28 @@ def as_design(X: Any, *, constant: float = 0.0) -> Design:
     if not isinstance(constant, numbers.Real) or not np.isfinite(constant):
         raise ValueError(f"constant must be a finite number; got {constant!r}.")
     return ConstantDesign(design, float(constant)) if constant else design
+
+
+def as_row_blocks(X: Any) -> RowBlocks | None:
+    """X as row blocks if it is that, or something of dask; None if it is anything else."""
+    if isinstance(X, RowBlocks):
+        return X
+    return dask_blocks(X) if is_of_dask(X) else None
+
+
+def is_of_dask(X: Any) -> bool:
+    """Whether X is a collection of dask, or a list of delayed objects or futures; dask unused."""
+    if isinstance(X, list | tuple):
+        return bool(X) and all(_is_delayed(each) for each in X)
+    return _module(X) in ("dask.array.core", "dask.bag.core")
+
+
+def _is_delayed(block: Any) -> bool:
+    return _module(block) in ("dask.delayed", "distributed.client") and hasattr(block, "key")
+
+
+def _module(X: Any) -> str:
+    return type(X).__module__
 
 
 class ConstantDesign(WrappedDesign):

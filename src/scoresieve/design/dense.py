@@ -84,17 +84,17 @@ class DenseDesign(Design):
         if rows is not None and rows.size < ACTIVE_SHARE * self.n_samples:
             out = np.zeros(self.n_columns)
             for part in _slices(rows.size, self.n_columns):
-                out += _float64(self._X[rows[part]]).T @ v[rows[part]]
+                out += float64(self._X[rows[part]]).T @ v[rows[part]]
             return out
         if self._direct:
             return self._X.T @ v
         out = np.zeros(self.n_columns)
         if self._by_rows:
             for part in _slices(self.n_samples, self.n_columns):
-                out += _float64(self._X[part]).T @ v[part]
+                out += float64(self._X[part]).T @ v[part]
         else:
             for part in _slices(self.n_columns, self.n_samples):
-                out[part] = _float64(self._X[:, part]).T @ v
+                out[part] = float64(self._X[:, part]).T @ v
         return out
 
     def columns(self, idx: IntArray) -> DenseColumns:
@@ -109,9 +109,10 @@ class DenseDesign(Design):
                 out[part] = self._X.T[idx[part]]
         return DenseColumns(out)
 
-    def rows(self, idx: IntArray) -> DenseDesign:
+    def rows(self, idx: IntArray) -> Design:
         """``X[idx]``."""
-        return DenseDesign(self._X[np.asarray(idx, dtype=np.int64)])
+        idx = np.asarray(idx, dtype=np.int64)
+        return self._with_check(DenseDesign(self._X[idx]), idx)
 
     def scores(self, w: FloatArray, idx: IntArray) -> FloatArray:
         """``X[:, idx] w``, by blocks: the columns are never all copied."""
@@ -119,10 +120,10 @@ class DenseDesign(Design):
         out = np.zeros(self.n_samples)
         if self._by_rows:
             for part in _slices(self.n_samples, idx.size):
-                out[part] = _float64(_take_columns(self._X[part], idx)) @ w
+                out[part] = float64(_take_columns(self._X[part], idx)) @ w
         else:
             for part in _slices(idx.size, self.n_samples):
-                out += w[part] @ _float64(self._X.T[idx[part]])
+                out += w[part] @ float64(self._X.T[idx[part]])
         return out
 
     def filled(self, value: float) -> DenseColumns:
@@ -136,13 +137,15 @@ class DenseDesign(Design):
     def column_norms(self) -> FloatArray:
         """``sqrt(sum_i x_ij^2)``, of numbers divided by the largest one."""
         largest = self.max_abs() or 1.0
+        if not np.isfinite(largest):
+            return np.full(self.n_columns, np.nan)
         total = np.zeros(self.n_columns)
         if self._by_rows:
             for part in _slices(self.n_samples, self.n_columns):
-                total += np.sum(np.square(_float64(self._X[part]) / largest), axis=0)
+                total += np.sum(np.square(float64(self._X[part]) / largest), axis=0)
         else:
             for part in _slices(self.n_columns, self.n_samples):
-                total[part] = np.sum(np.square(_float64(self._X[:, part]) / largest), axis=0)
+                total[part] = np.sum(np.square(float64(self._X[:, part]) / largest), axis=0)
         return largest * np.sqrt(total)
 
     def column_counts(self) -> FloatArray:
@@ -174,7 +177,8 @@ def _slices(n_lines: int, length: int) -> Iterator[slice]:
         yield slice(start, min(start + step, n_lines))
 
 
-def _float64(block: Array) -> FloatArray:
+def float64(block: Array) -> FloatArray:
+    """The numbers in float64; the array itself if they are."""
     return block.astype(np.float64, copy=False)
 
 
@@ -202,39 +206,20 @@ def weighted_gram(transposed: FloatArray, d: FloatArray) -> FloatArray:
     out = np.zeros((transposed.shape[0], transposed.shape[0]))
     for part in _slices(rows.size, transposed.shape[0]):
         chosen = rows[part]
-        weighted = transposed[:, chosen]
-        weighted = weighted * np.sqrt(d[chosen])
+        weighted = transposed.take(chosen, axis=1)
+        weighted *= np.sqrt(d[chosen])
         out += weighted @ weighted.T
     return out
 
 
-def squared_sum(*numbers: Array) -> float:
-    """``sum_k x_k^2`` of contiguous arrays, converted to float64 by blocks.
-
-    The sum is that of all numbers in one array, wherever those that are given end.
-    """
-    total = 0.0
+def squared_sum(numbers: Array) -> float:
+    """``sum_k x_k^2`` of a contiguous array, converted to float64 by blocks."""
+    total, flat = 0.0, numbers.reshape(-1)
     with np.errstate(over="ignore", invalid="ignore"):
-        for block in _blocks_of_all([each.reshape(-1) for each in numbers]):
+        for start in range(0, flat.size, BLOCK_NUMBERS):
+            block = float64(flat[start : start + BLOCK_NUMBERS])
             total += float(block @ block)
     return total
-
-
-def _blocks_of_all(arrays: list[Array]) -> Iterator[FloatArray]:
-    """The numbers of all arrays in float64, a block's worth at a time and what is left."""
-    waiting: list[FloatArray] = []
-    n_waiting = 0
-    for array in arrays:
-        start = 0
-        while start < array.size:
-            part = _float64(array[start : start + BLOCK_NUMBERS - n_waiting])
-            waiting.append(part)
-            start, n_waiting = start + part.size, n_waiting + part.size
-            if n_waiting == BLOCK_NUMBERS:
-                yield waiting[0] if len(waiting) == 1 else np.concatenate(waiting)
-                waiting, n_waiting = [], 0
-    if waiting:
-        yield waiting[0] if len(waiting) == 1 else np.concatenate(waiting)
 
 
 def largest_magnitude(numbers: Array) -> float:

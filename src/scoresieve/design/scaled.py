@@ -14,8 +14,7 @@ from collections.abc import Callable
 import numpy as np
 
 from scoresieve._arrays import FloatArray, IntArray
-from scoresieve.design._base import BLOCK_NUMBERS, Columns, Design
-from scoresieve.design.wrapped import WrappedDesign
+from scoresieve.design._base import BLOCK_NUMBERS, Columns, Design, WrappedDesign
 
 #: A column is constant if its spread is a smaller share than this of its norm.
 LEAST_SPREAD = 1e-7

@@ -3,8 +3,9 @@
 from scoresieve.estimators.budget_classifier import BudgetClassifier
 from scoresieve.estimators.budget_regressor import BudgetRegressor
 from scoresieve.estimators.measure_svc import MeasureSVC
+from scoresieve.estimators.model import ClassModel
 from scoresieve.estimators.path import BudgetPath, budget_path
-from scoresieve.estimators.persistence.saving import load
+from scoresieve.estimators.persistence.registry import load
 from scoresieve.estimators.score_sieve import ScoreSieve
 from scoresieve.estimators.stability import selection_frequency
 
@@ -12,6 +13,7 @@ __all__ = [
     "BudgetClassifier",
     "BudgetPath",
     "BudgetRegressor",
+    "ClassModel",
     "MeasureSVC",
     "ScoreSieve",
     "budget_path",

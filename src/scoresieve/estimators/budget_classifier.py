@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 
 from scoresieve.estimators.budget_model import BudgetClassifierMixin
 from scoresieve.estimators.export import LinearExportMixin
-from scoresieve.estimators.persistence.saving import PersistenceMixin
+from scoresieve.estimators.persistence.registry import PersistenceMixin
 from scoresieve.estimators.selector import SparseSelectorMixin
 from scoresieve.losses import Loss
 
@@ -105,3 +105,8 @@ n_features_in_, feature_names_in_
     n_jobs: int | None = None
     warm_start: bool = False
     verbose: int = 0
+
+    @property
+    def loss_(self) -> Loss:
+        """The loss that was used."""
+        return self.problem_["loss"]  # type: ignore[return-value]

@@ -6,7 +6,7 @@ min_w 1/2 ||w||_B^2 + C R(X w)      for each class against the rest
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import partial, reduce
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -14,24 +14,21 @@ from numpy.typing import ArrayLike
 from sklearn.utils.parallel import Parallel, delayed
 
 from scoresieve._arrays import FloatArray
-from scoresieve._checks import check_count, check_positive
-from scoresieve.estimators.data import read_X_y
-from scoresieve.estimators.decision import training_score, training_score_of_loss
-from scoresieve.estimators.linear_model import LinearModelMixin
-from scoresieve.estimators.messages import warn_about, warn_of_scales
-from scoresieve.estimators.persistence.fields import fields_of
+from scoresieve._checks import check_positive
+from scoresieve.estimators.data import read_X_y, warn_of_scales, whole_fit
+from scoresieve.estimators.linear_model import COMBINE, BudgetedMixin, LinearModelMixin
+from scoresieve.estimators.messages import warn_about
+from scoresieve.estimators.model import ClassModel, FitCertificate
+from scoresieve.estimators.persistence.values import classifier
 from scoresieve.estimators.progress import CallbackMixin, FitTasks, Reporter, with_callbacks
-from scoresieve.estimators.summary.models import classifier_facts
-from scoresieve.estimators.summary.parts import Fact
+from scoresieve.estimators.summary.facts import budget_facts
 from scoresieve.estimators.targets import LARGER, Targets, read_targets, same_labels
-from scoresieve.estimators.whole_fit import whole_fit
 from scoresieve.losses import Loss, get_loss, known_losses
 from scoresieve.measures import HighestScores, Measure, get_measure
-from scoresieve.risks import DualPoint, MeasureRisk
-from scoresieve.solvers.hard_budget.search import solve_hard_budget
+from scoresieve.risks import LossRisk, MeasureRisk
+from scoresieve.solvers.engines import SolveResult
 from scoresieve.solvers.limits import Limits
-from scoresieve.solvers.problem import Problem, make_problems
-from scoresieve.solvers.result import SolveResult
+from scoresieve.solvers.problem import Problem, budget_arguments, make_problems
 from scoresieve.solvers.solve import solve_problem
 from scoresieve.solvers.working import WarmStart
 
@@ -39,8 +36,6 @@ from scoresieve.solvers.working import WarmStart
 DEFAULT_BUDGET = 50
 #: The value of the constant column whose weight costs next to nothing.
 FREE_CONSTANT = 100.0
-#: How the supports of several classes become one selection.
-COMBINE: dict[str, Any] = {"union": np.union1d, "intersection": np.intersect1d}
 
 
 def problem_arguments(
@@ -59,18 +54,14 @@ def problem_arguments(
     task : {"classification", "regression"}
         What a loss must be for.
     """
-    is_loss = hasattr(estimator, "loss")
-    loss = loss_for(estimator.loss, task) if is_loss else None
+    given = estimator.get_params(deep=False)
+    loss = loss_for(given["loss"], task) if "loss" in given else None
     return {
-        "measure": getattr(estimator, "measure", None),
+        "measure": given.get("measure"),
         "loss": loss,
-        **{
-            name: getattr(estimator, name)
-            for name in ("bound", "price")
-            if hasattr(estimator, name)
-        },
-        **budget_arguments(estimator.budget, estimator.n_features_to_select),
-        "C": estimator.C if is_loss or estimator.C is not None else default_C(estimator.measure),
+        **{name: given[name] for name in ("bound", "price") if name in given},
+        **budget_arguments(estimator.budget, estimator.n_features_to_select, DEFAULT_BUDGET),
+        "C": default_C(given["measure"]) if estimator.C is None and loss is None else estimator.C,
         "intercept_scaling": constant_column(
             estimator.fit_intercept, estimator.intercept_scaling, loss
         ),
@@ -108,21 +99,6 @@ def loss_for(name_or_loss: str | Loss, task: str) -> Loss:
             f"{', '.join(known_losses(task))}."
         )
     return loss
-
-
-def budget_arguments(budget: Any, n_features_to_select: Any) -> dict[str, Any]:
-    """``B`` = budget, else k, else 50; only the first is lowered with a warning."""
-    k = n_features_to_select
-    if k is not None:
-        k = check_count(k, "n_features_to_select")
-        if budget is not None and budget != k:
-            raise ValueError(
-                f"budget={budget!r} and n_features_to_select={k} differ; give one of them. "
-                "n_features_to_select is a guarantee, budget lets more features in at less weight."
-            )
-    if budget is not None:
-        return {"budget": budget, "at_most": False}
-    return {"budget": DEFAULT_BUDGET if k is None else k, "at_most": True}
 
 
 def column_arguments(estimator: Any, names: Any) -> dict[str, Any]:
@@ -183,36 +159,95 @@ def column_numbers(columns: Any, names: Any, argument: str) -> Any:
 
 
 def solve_reported(
-    problem: Problem,
-    limits: Limits,
-    reporter: Reporter | None = None,
-    *,
-    hard: bool = False,
-    certificate: bool = True,
-    solver: str | None = None,
-    warm: WarmStart | None = None,
+    reporter: Reporter, problem: Problem, limits: Limits, **options: Any
 ) -> SolveResult:
-    """One job of a parallel fit: it returns what there is to say and warns of nothing."""
-    solve = partial(solve_hard_budget, certificate=certificate) if hard else solve_problem
-    if reporter is None:
-        return solve(problem, limits, solver=solver, warm=warm)
+    """:func:`solve_problem` as one task, whose rounds the reporter is told of."""
     reporter.begin()
-    result = solve(problem, reporter.told(limits), solver=solver, warm=warm)
+    result = solve_problem(problem, reporter.told(limits), **options)
     reporter.end()
     return result
 
 
 def warm_start(
-    problem: Problem, w: FloatArray, intercept: float, dual_point: DualPoint | None
+    problem: Problem, model: ClassModel, offset: float = 0.0, *, with_cuts: bool = False
 ) -> WarmStart:
     """The weights of a previous fit that are still admissible in a new problem, and its cuts."""
-    weights = problem.joined(w, intercept).copy()
+    w = model.scattered(problem.n_features)
+    weights = problem.joined(w, model.intercept - offset)
     weights[problem.norm.excluded] = 0.0
     columns = np.flatnonzero(weights)
-    return WarmStart(columns, weights[columns], dual_point)
+    proof = model.certificate if with_cuts else None
+    return WarmStart(columns, weights[columns], None if proof is None else proof.dual_point)
 
 
-class BudgetClassifierMixin(LinearModelMixin, CallbackMixin):
+def class_model(
+    problem: Problem, result: SolveResult, n_positives: int = 0, offset: float = 0.0
+) -> ClassModel:
+    """What a solver found for one problem, with the threshold that its measure asks for.
+
+    Parameters
+    ----------
+    n_positives : int
+        Rows of the class.
+    offset : float
+        What was taken off y before the fit.
+    """
+    columns = np.union1d(result.support, problem.always_features)
+    risk, shift = problem.risk, 0.0
+    if isinstance(risk, MeasureRisk):
+        scores = problem.design.scores(result.w[result.support], result.support)
+        is_free = risk.is_tight and problem.constant > 0
+        shift = result.intercept + risk.threshold(scores, -result.intercept, is_free=is_free)
+        score = training_score(risk, scores + (result.intercept - shift))
+    else:
+        score = training_score_of_loss(problem, result)
+    proved = ("primal", "dual", "gap", "l0_gap", "refit_gap", "status", "history", "dual_point")
+    return ClassModel(
+        columns=columns,
+        weights=result.w[columns],
+        intercept=float(result.intercept + offset),
+        threshold=float(shift),
+        C=problem.C,
+        price=float(result.price),
+        n_positives=int(n_positives),
+        training_score=float(score),
+        n_iter=int(result.n_iter),
+        certificate=FitCertificate(**{name: getattr(result, name) for name in proved}),
+    )
+
+
+def training_score(risk: MeasureRisk, scores: FloatArray) -> float:
+    """The measure of the rows that a risk is bound to, of which scores above 0 are alarms."""
+    measure = risk.kind if risk.weights is None else risk.kind.weighted(risk.weights)
+    return float(measure.score(risk.y, scores))
+
+
+def training_score_of_loss(problem: Problem, result: SolveResult) -> float:
+    """The accuracy of the training rows, or R^2 for a regression; no score leaves its block."""
+    risk = problem.risk
+    assert isinstance(risk, LossRisk)
+    y, weights = risk.y, risk.row_weights
+    model = result.w[result.support], result.support, result.intercept
+    if risk.loss.task == "classification":
+        return problem.design.total(weight_of_right, *model, y, weights) / float(weights.sum())
+    errors = problem.design.total(squared_errors, *model, y, weights)
+    spread = float(squared_errors(np.average(y, weights=weights), y, weights))
+    if spread == 0.0:  # as sklearn.metrics.r2_score has it
+        return float(errors == 0.0)
+    return 1.0 - errors / spread
+
+
+def weight_of_right(scores: FloatArray, y: FloatArray, weights: FloatArray) -> float:
+    """``sum_i c_i [sign(s_i) = y_i]``."""
+    return float(np.sum(weights[(scores > 0) == (y > 0)]))
+
+
+def squared_errors(scores: Any, y: FloatArray, weights: FloatArray) -> float:
+    """``sum_i c_i (s_i - y_i)^2``."""
+    return float(weights @ np.square(scores - y))
+
+
+class BudgetClassifierMixin(BudgetedMixin, LinearModelMixin, CallbackMixin):
     """``fit`` of a classifier that is one problem for each class against the rest.
 
     Conventions
@@ -221,12 +256,12 @@ class BudgetClassifierMixin(LinearModelMixin, CallbackMixin):
     ``measure`` if it is for one, and as far as they mean anything for it.
     """
 
-    _fields: ClassVar = fields_of(
-        *("n_features_in_", "feature_names_in_", "_targets", "_arguments", "support_", "coef_"),
-        *("intercept_", "_biases", "supports_", "primal_", "dual_", "gap_", "l0_gap_"),
-        *("refit_gap_", "n_iter_", "status_", "history_", "n_samples_fit_", "n_positives_"),
-        *("training_score_", "_warm_y", "_warm_weights", "_dual_points"),
-    )
+    _saved: ClassVar = classifier("problem_", "certificate", "_warm_y", "_warm_weights")
+    _facts = budget_facts
+    #: Both classes are alike to a loss; the estimator for measures has a parameter of that name.
+    pos_label: Any = LARGER
+    _warm_y: Any
+    _warm_weights: Any
 
     @with_callbacks
     @whole_fit
@@ -243,15 +278,16 @@ class BudgetClassifierMixin(LinearModelMixin, CallbackMixin):
             weights for losses and for the measures ``"accuracy"``, ``"balanced_accuracy"`` and
             ``"roc_auc"``; whole ones, by repeated rows, for the other measures.
         """
-        X, y = read_X_y(self, X, y, multi_output=True)
-        has_positive = hasattr(self, "pos_label")
-        targets, y = read_targets(y, self.pos_label if has_positive else LARGER)
+        X, y, design = read_X_y(self, X, y, multi_output=True)
+        targets, y = read_targets(y, self.pos_label)
         check_multi_class_support(self.multi_class_support)
         names = getattr(self, "feature_names_in_", None)
         arguments = problem_arguments(self, names)
-        problems = make_problems(X, targets.labels(y), sample_weight=sample_weight, **arguments)
+        problems = make_problems(
+            design, targets.labels(y), sample_weight=sample_weight, **arguments
+        )
         warn_of_scales(X, names, arguments["excluded_features"])
-        titles = [f"class {targets.name(problem)}" for problem in range(targets.n_problems)]
+        titles = [title for title, _ in targets.titles()]
         limits = Limits(self.tol, self.max_iter, self.max_time)
         reporters: list[Reporter | None] = [None] * len(problems)
         if self.verbose or self._n_callbacks:
@@ -259,21 +295,23 @@ class BudgetClassifierMixin(LinearModelMixin, CallbackMixin):
             reporters = list(tasks.reporters)
         warm = self._warm_starts(problems, targets, y, sample_weight)
         results = Parallel(n_jobs=self.n_jobs)(
-            delayed(solve_reported)(
+            delayed(solve_problem if reporter is None else partial(solve_reported, reporter))(
                 problem,
                 limits,
-                reporter,
                 hard=self.n_features_to_select is not None,
                 certificate=self.certificate,
-                solver=getattr(self, "solver", None),
                 warm=start,
             )
             for problem, reporter, start in zip(problems, reporters, warm, strict=True)
         )
         for problem, title, result in zip(problems, titles, results, strict=True):
-            warn_about(problem, result, title, self.tol)
-        self._store(problems, targets, results)
-        self.n_samples_fit_, self.n_positives_ = X.shape[0], targets.n_positives(y)
+            if not result.ended_well:
+                warn_about(problem, result, title, self.tol)
+        counts = targets.n_positives(y)
+        self.problem_ = problems[0].arguments()
+        if arguments["measure"] is not None:
+            self.measure_ = get_measure(arguments["measure"])
+        self._keep(targets, list(map(class_model, problems, results, counts)), X.shape[0])
         self._warm_y = y.copy() if self.warm_start else None
         weighted = self.warm_start and sample_weight is not None
         self._warm_weights = np.array(sample_weight) if weighted else None
@@ -288,78 +326,28 @@ class BudgetClassifierMixin(LinearModelMixin, CallbackMixin):
 
         Cuts of the previous fit are cuts of the same rows, labels, weights and measure only.
         """
+        before: Targets | None = getattr(self, "targets_", None)
         usable = (
             self.warm_start
-            and hasattr(self, "_targets")
-            and self._targets.kind == targets.kind
-            and self._targets.positive == targets.positive
-            and np.array_equal(self.classes_, targets.classes)
+            and before is not None
+            and before.kind == targets.kind
+            and before.positive == targets.positive
+            and np.array_equal(before.classes, targets.classes)
             and self.coef_.shape[1] == self.n_features_in_
         )
         if not usable:
             return [None] * len(problems)
+        now = problems[0].arguments()
         has_same_cuts = (
             self._warm_y is not None
             and same_labels(self._warm_y, y)
             and _same_weights(self._warm_weights, sample_weight)
-            and self._kind() == problems[0].risk.kind
-            and self._arguments["bound"] == problems[0].arguments()["bound"]
+            and all(self.problem_[name] == now[name] for name in ("measure", "loss", "bound"))
         )
-        points = self._dual_points if has_same_cuts else [None] * len(problems)
-        parts = zip(problems, self._coefficients(), self._biases, points, strict=True)
-        return [warm_start(*part) for part in parts]
-
-    def _store(self, problems: list[Problem], targets: Targets, results: list[SolveResult]) -> None:
-        """Set the fitted attributes."""
-        self._targets, self._arguments = targets, problems[0].arguments()
-        self._dual_points = [result.dual_point for result in results]
-        self._biases = np.array([result.intercept for result in results])
-        self.coef_ = targets.sign * np.array([result.w for result in results])
-        always, combine = problems[0].always_features, COMBINE[self.multi_class_support]
-        self.supports_ = [np.union1d(result.support, always) for result in results]
-        self.support_ = reduce(combine, self.supports_)
-        for name in ("primal", "dual", "gap", "l0_gap", "refit_gap", "n_iter"):
-            setattr(self, f"{name}_", np.array([getattr(result, name) for result in results]))
-        if isinstance(problems[0].risk, MeasureRisk):
-            self.price_ = np.array([result.price for result in results])
-        self.status_ = [result.status for result in results]
-        self.history_ = [result.history for result in results]
-        intercepts, training = [], []
-        for problem, result in zip(problems, results, strict=True):
-            risk = problem.risk
-            if not isinstance(risk, MeasureRisk):
-                intercepts.append(result.intercept)
-                training.append(training_score_of_loss(problem, result))
-                continue
-            scores = problem.design.scores(result.w[result.support], result.support)
-            intercepts.append(_shifted(problem, risk, result, scores))
-            training.append(training_score(risk, scores + intercepts[-1]))
-        self.intercept_ = targets.sign * np.array(intercepts)
-        self.training_score_ = np.array(training)
-        self.__dict__.update(self._derived())
-
-    def _derived(self) -> dict[str, Any]:
-        return {"classes_": self._targets.classes} | derived_of_problem(self)
-
-    def _facts(self, problem: int, owner: Any = None) -> list[Fact]:
-        """What is known of the model of one class.
-
-        Parameters
-        ----------
-        owner : estimator, optional
-            With the parameters that the user gave; this one by default.
-        """
-        return classifier_facts(self, problem, owner or self)
-
-
-def derived_of_problem(model: Any) -> dict[str, Any]:
-    """Fitted attributes that the arguments of the problem and the selection imply."""
-    kind = "measure" if model._arguments["loss"] is None else "loss"
-    return {
-        "n_features_selected_": int(model.support_.size),
-        "budget_": model._arguments["budget"],
-        f"{kind}_": model._arguments[kind],
-    }
+        return [
+            warm_start(problem, model, with_cuts=has_same_cuts)
+            for problem, model in zip(problems, self.models_, strict=True)
+        ]
 
 
 def _same_weights(first: Any, second: Any) -> bool:
@@ -376,9 +364,3 @@ def check_multi_class_support(name: Any) -> None:
             f"multi_class_support must be one of {sorted(COMBINE)}; got {name!r}. Each class's own "
             "features are in supports_."
         )
-
-
-def _shifted(problem: Problem, risk: MeasureRisk, result: SolveResult, scores: FloatArray) -> float:
-    """The intercept, or minus the threshold that the measure asks for on the training rows."""
-    is_free = risk.is_tight and problem.constant > 0
-    return -risk.threshold(scores, -result.intercept, is_free=is_free)

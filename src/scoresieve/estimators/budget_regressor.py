@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any
 
@@ -11,29 +12,32 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from scoresieve._arrays import FloatArray, IntArray
-from scoresieve.certificate import Certificate, certify
+from scoresieve.certificate import Certificate
 from scoresieve.estimators.budget_model import (
-    derived_of_problem,
+    class_model,
     problem_arguments,
     solve_reported,
     warm_start,
 )
-from scoresieve.estimators.data import read_X, read_X_y
-from scoresieve.estimators.decision import linear_scores, training_score_of_loss
-from scoresieve.estimators.messages import warn_about, warn_of_scales
-from scoresieve.estimators.persistence.fields import FIELDS_OF_ONE_PROBLEM
-from scoresieve.estimators.persistence.saving import PersistenceMixin
+from scoresieve.estimators.data import read_X, read_X_y, warn_of_scales, whole_fit
+from scoresieve.estimators.linear_model import certify_model, linear_scores
+from scoresieve.estimators.messages import warn_about
+from scoresieve.estimators.model import ClassModel
+from scoresieve.estimators.persistence.registry import PersistenceMixin
+from scoresieve.estimators.persistence.values import REGRESSOR
 from scoresieve.estimators.progress import CallbackMixin, FitTasks, with_callbacks
 from scoresieve.estimators.selector import SparseSelectorMixin
+from scoresieve.estimators.summary.facts import regressor_facts
 from scoresieve.estimators.summary.mixin import SummaryMixin
-from scoresieve.estimators.summary.models import regressor_facts
-from scoresieve.estimators.summary.parts import Fact
-from scoresieve.estimators.whole_fit import whole_fit
 from scoresieve.losses import Loss
 from scoresieve.risks import LossRisk
 from scoresieve.solvers.limits import Limits
-from scoresieve.solvers.problem import Problem, ProblemArguments, make_problems
-from scoresieve.solvers.result import SolveResult
+from scoresieve.solvers.problem import Problem, make_problems
+
+
+def of_model(get: Callable[[ClassModel], Any]) -> Any:
+    """A fitted attribute of the one model."""
+    return property(lambda self: get(self.models_[0]))
 
 
 @dataclass(eq=False, repr=False)
@@ -123,8 +127,48 @@ class BudgetRegressor(
     warm_start: bool = False
     verbose: int = 0
 
-    _fields = FIELDS_OF_ONE_PROBLEM
-    _derived = derived_of_problem
+    _saved = REGRESSOR
+    _computed = ("_coef",)
+    _facts = regressor_facts
+
+    support_ = of_model(lambda model: model.columns)
+    primal_ = of_model(lambda model: model.proof.primal)
+    dual_ = of_model(lambda model: model.proof.dual)
+    gap_ = of_model(lambda model: model.proof.gap)
+    l0_gap_ = of_model(lambda model: model.proof.l0_gap)
+    refit_gap_ = of_model(lambda model: model.proof.refit_gap)
+    status_ = of_model(lambda model: model.proof.status)
+    history_ = of_model(lambda model: model.proof.history)
+    training_score_ = of_model(lambda model: model.training_score)
+    n_iter_ = of_model(lambda model: model.n_iter)
+    intercept_ = of_model(lambda model: model.intercept)
+
+    def _refresh(self) -> None:
+        (model,) = self.models_
+        self._coef = model.scattered(self.n_features_in_)
+
+    def _numbered(self, model: ClassModel) -> IntArray:
+        return model.columns
+
+    @property
+    def coef_(self) -> FloatArray:
+        """Weights of all columns."""
+        return self._coef
+
+    @property
+    def n_features_selected_(self) -> int:
+        """How many features are selected."""
+        return int(self.support_.size)
+
+    @property
+    def budget_(self) -> int:
+        """The budget that was used."""
+        return self.problem_["budget"]
+
+    @property
+    def loss_(self) -> Loss:
+        """The loss that was used."""
+        return self.problem_["loss"]  # type: ignore[return-value]
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -148,42 +192,32 @@ class BudgetRegressor(
         -------
         self
         """
-        X, y = read_X_y(self, X, y, y_numeric=True, ensure_min_samples=2)
+        X, y, design = read_X_y(self, X, y, y_numeric=True, ensure_min_samples=2)
         names = getattr(self, "feature_names_in_", None)
         arguments = problem_arguments(self, names, task="regression")
-        (problem,) = make_problems(X, [y], sample_weight=sample_weight, **arguments)
+        (problem,) = make_problems(design, [y], sample_weight=sample_weight, **arguments)
         warn_of_scales(X, names, arguments["excluded_features"])
         problem, offset = centred(problem) if self.fit_intercept else (problem, 0.0)
-        warm = None
-        if self.warm_start and getattr(self, "coef_", np.zeros(0)).size == self.n_features_in_:
-            warm = warm_start(problem, self.coef_, self.intercept_ - offset, None)
+        warm, before = None, getattr(self, "models_", ())
+        if self.warm_start and before and self.coef_.size == self.n_features_in_:
+            warm = warm_start(problem, before[0], offset)
         tasks = FitTasks(self, ["regression"], X, y, {"sample_weight": sample_weight})
         result = solve_reported(
+            tasks.reporters[0],
             problem,
             Limits(self.tol, self.max_iter, self.max_time),
-            tasks.reporters[0],
             hard=self.n_features_to_select is not None,
             certificate=self.certificate,
             warm=warm,
         )
-        warn_about(problem, result, "regression", self.tol)
-        self._store(offset, problem, result)
+        if not result.ended_well:
+            warn_about(problem, result, "regression", self.tol)
+        self.problem_, self.offset_ = problem.arguments(), offset
+        self.models_ = (class_model(problem, result, offset=offset),)
         self.n_samples_fit_ = X.shape[0]
+        self._refresh()
         tasks.end()
         return self
-
-    def _store(self, offset: float, problem: Problem, result: SolveResult) -> None:
-        """Set the fitted attributes."""
-        self._offset, self._dual_point = offset, result.dual_point
-        self._arguments = problem.arguments()
-        self.coef_, self.intercept_ = result.w, float(result.intercept + offset)
-        self.support_ = np.union1d(result.support, problem.always_features)
-        self.primal_, self.dual_ = result.primal, result.dual
-        self.gap_, self.l0_gap_ = result.gap, result.l0_gap
-        self.refit_gap_ = result.refit_gap
-        self.training_score_ = training_score_of_loss(problem, result)
-        self.n_iter_, self.status_, self.history_ = result.n_iter, result.status, result.history
-        self.__dict__.update(self._derived())
 
     def predict(self, X: Any) -> FloatArray:
         """``X coef_ + intercept_``.
@@ -196,23 +230,9 @@ class BudgetRegressor(
         -------
         ndarray of shape (n_samples,)
         """
-        X = self._validated(X)
+        check_is_fitted(self, "models_")
+        X = read_X(self, X)
         return linear_scores(X, self.coef_[np.newaxis]).ravel() + self.intercept_
-
-    def _problems(self) -> list[tuple[str, Any]]:
-        return [("regression", None)]
-
-    def _weights_of(self, problem: int) -> tuple[IntArray, FloatArray]:
-        return self.support_, self.coef_[self.support_]
-
-    def _facts(self, problem: int) -> list[Fact]:
-        """What is known of the model."""
-        return regressor_facts(self)
-
-    def _validated(self, X: Any) -> Any:
-        """X for a fitted model."""
-        check_is_fitted(self, "coef_")
-        return read_X(self, X)
 
     def certify(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Certificate:
         """Recompute primal, dual and gap from the training data, without any solver's state.
@@ -222,16 +242,11 @@ class BudgetRegressor(
         X, y, sample_weight
             What the model was fitted on.
         """
-        X = self._validated(X)
-        arguments: ProblemArguments = {**self._arguments, "sample_weight": sample_weight}
-        return certify(
-            X,
-            np.asarray(y, dtype=np.float64) - self._offset,
-            self.coef_,
-            self._dual_point,
-            intercept=self.intercept_ - self._offset,
-            **arguments,
-        )
+        check_is_fitted(self, "models_")
+        (model,) = self.models_
+        model = replace(model, intercept=model.intercept - self.offset_)
+        y = np.asarray(y, dtype=np.float64) - self.offset_
+        return certify_model(model, self.problem_, read_X(self, X), y, sample_weight)
 
 
 def centred(problem: Problem) -> tuple[Problem, float]:

@@ -46,9 +46,9 @@ class LinearExportMixin(LinearModelMixin):
         >>> bool(np.all(exported.predict(X) == model.predict(X)))
         True
         """
-        check_is_fitted(self, "coef_")
+        check_is_fitted(self, "models_")
         coef = self.coef_.toarray() if sp.issparse(self.coef_) else self.coef_.copy()
-        if self._targets.kind != "multilabel":
+        if self.targets_.kind != "multilabel":
             return self._linear_svc(coef, self.intercept_, self.classes_)
         exported = OneVsRestClassifier(self._unfitted_linear_svc())
         exported.estimators_ = [
@@ -61,14 +61,15 @@ class LinearExportMixin(LinearModelMixin):
         return self._with_features(exported)
 
     def _unfitted_linear_svc(self) -> LinearSVC:
-        given = {name: getattr(self, name) for name in ("C", "fit_intercept", "intercept_scaling")}
-        return LinearSVC(**{name: value for name, value in given.items() if value is not None})
+        given: dict[str, Any] = self.get_params(deep=False)  # type: ignore[attr-defined]
+        same = ("C", "fit_intercept", "intercept_scaling")
+        return LinearSVC(**{name: given[name] for name in same if given.get(name) is not None})
 
     def _linear_svc(self, coef: Array, intercept: Array, classes: Array) -> LinearSVC:
         exported = self._unfitted_linear_svc()
         exported.coef_, exported.intercept_ = coef, intercept.copy()
         exported.classes_ = classes.copy()
-        exported.n_iter_ = int(np.max(self.n_iter_))
+        exported.n_iter_ = max(1, *(model.n_iter for model in self.models_))
         return self._with_features(exported)
 
     def _with_features(self, exported: Any) -> Any:

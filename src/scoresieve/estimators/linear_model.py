@@ -1,84 +1,123 @@
-"""What a fitted linear model can do: decide, predict, score, and prove how good it is."""
+"""What fitted linear models can do: decide, predict, score, and prove how good they are."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from functools import reduce
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
 from sklearn.base import ClassifierMixin
-from sklearn.utils import column_or_1d
-from sklearn.utils.validation import check_consistent_length, check_is_fitted
+from sklearn.utils.extmath import safe_sparse_dot
+from sklearn.utils.validation import check_is_fitted
 
-from scoresieve._arrays import Array, FloatArray, IntArray
+from scoresieve._arrays import Array, BoolArray, FloatArray, IntArray
 from scoresieve.certificate import Certificate, certify
+from scoresieve.design import RowBlocks
 from scoresieve.estimators.data import read_X
-from scoresieve.estimators.decision import linear_scores, measure_score
+from scoresieve.estimators.model import ClassModel
 from scoresieve.estimators.summary.mixin import SummaryMixin
-from scoresieve.estimators.targets import LabelTagsMixin, Targets
-from scoresieve.losses import Loss
-from scoresieve.measures import Measure
-from scoresieve.risks import DualPoint
-from scoresieve.solvers.problem import ProblemArguments, measure_or_loss
+from scoresieve.estimators.targets import Targets
+from scoresieve.measures import Accuracy, Measure
+from scoresieve.solvers.problem import ProblemArguments
+from scoresieve.solvers.row_weights import apply_weights
+
+#: How the supports of several classes become one selection.
+COMBINE: dict[str, Any] = {"union": np.union1d, "intersection": np.intersect1d}
 
 
-class LinearModelMixin(SummaryMixin, LabelTagsMixin):
+def each_model(get: Callable[[ClassModel], Any], collect: Callable = np.array) -> Any:
+    """A fitted attribute with one entry for each class."""
+    return property(lambda self: collect([get(model) for model in self.models_]))
+
+
+class LinearModelMixin(SummaryMixin):
     """``decision_function(X) = X coef_^T + intercept_``.
 
     Conventions
     -----------
-    ``fit`` sets ``coef_``, ``intercept_`` and ``classes_``, ``measure_`` if the model was trained
-    for one, and for the problems that were solved ``_targets`` (a row for each class, its sign),
-    ``_arguments`` (all of a problem but its data), ``_biases`` (the intercepts before they were
-    shifted to a threshold) and ``_dual_points``.
+    ``fit`` ends with :meth:`_keep`, which sets ``targets_``, ``models_`` (a ClassModel for each
+    class) and ``n_samples_fit_``. All else that scikit-learn asks for is read off these.
     """
 
-    coef_: Any
-    intercept_: FloatArray
-    classes_: Array
-    measure_: Measure
-    n_iter_: IntArray
-    price_: FloatArray
-    _targets: Targets
-    _arguments: ProblemArguments
-    _biases: FloatArray
-    _dual_points: list[DualPoint | None]
+    targets_: Targets
+    models_: tuple[ClassModel, ...]
+    n_samples_fit_: int
+    n_features_in_: int
+    #: How several supports become one, for estimators without a parameter of that name.
+    multi_class_support: str = "union"
+    _is_sparse = False
+    _coef: Any
+    _computed: tuple[str, ...] = ("_coef",)
 
-    def _kind(self) -> Measure | Loss:
-        """What the model was trained for."""
-        return measure_or_loss(self._arguments["measure"], self._arguments["loss"])
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()  # type: ignore[misc]
+        tags.input_tags.sparse = True
+        tags.classifier_tags.multi_label = True
+        return tags
 
-    def _arguments_of(self, problem: int, sample_weight: ArrayLike | None) -> ProblemArguments:
-        """All of one of the problems but X and y."""
-        arguments: ProblemArguments = {**self._arguments, "sample_weight": sample_weight}
-        if hasattr(self, "price_"):
-            arguments["price"] = float(self.price_[problem])
-        return arguments
+    def _keep(self, targets: Targets, models: Sequence[ClassModel], n_samples: int) -> None:
+        """Set the fitted state."""
+        self.targets_, self.models_, self.n_samples_fit_ = targets, tuple(models), n_samples
+        self._is_sparse = False
+        self._refresh()
 
-    def _coefficients(self) -> FloatArray:
-        """The weights of each problem, where a positive score speaks for the positive class."""
-        coef = self.coef_.toarray() if sp.issparse(self.coef_) else self.coef_
-        return self._targets.sign * coef
+    def _refresh(self) -> None:
+        """Put the weights of all classes into the matrix that decisions are made with."""
+        places = [self._numbered(model) for model in self.models_]
+        weights = self.targets_.sign * np.concatenate([model.weights for model in self.models_])
+        starts = np.cumsum([0, *(each.size for each in places)])
+        shape = len(self.models_), self._n_weights()
+        coef = sp.csr_matrix((weights, np.concatenate(places), starts), shape=shape)
+        coef.eliminate_zeros()
+        self._coef = coef if self._is_sparse else coef.toarray()
+
+    def _numbered(self, model: ClassModel) -> IntArray:
+        """The places of the model's columns among all that have a weight."""
+        return model.columns
+
+    def _n_weights(self) -> int:
+        """How many columns the weights of each class have."""
+        return self.n_features_in_
+
+    @property
+    def coef_(self) -> Any:
+        """Weights of shape (n_problems, n_features); positive decisions speak for classes_[1]."""
+        return self._coef
+
+    @property
+    def intercept_(self) -> FloatArray:
+        """What is added to ``X coef_^T``."""
+        return self.targets_.sign * decision_intercepts(self.targets_, self.models_)
+
+    @property
+    def classes_(self) -> Array:
+        """Labels, or the column numbers of an indicator matrix."""
+        return self.targets_.classes
+
+    @property
+    def supports_(self) -> list[IntArray]:
+        """The selected features of each class."""
+        return [model.columns for model in self.models_]
+
+    @property
+    def support_(self) -> IntArray:
+        """The selected features of all classes."""
+        return reduce(COMBINE[self.multi_class_support], self.supports_)
+
+    @property
+    def n_features_selected_(self) -> int:
+        """How many features are selected."""
+        return int(self.support_.size)
+
+    n_positives_ = each_model(lambda model: model.n_positives)
 
     def _validated(self, X: Any) -> Any:
         """X for a fitted model."""
-        check_is_fitted(self, "coef_")
+        check_is_fitted(self, "models_")
         return read_X(self, X)
-
-    def _validated_targets(self, X: Any, y: Any) -> Any:
-        """The labels in the shape that the model was fitted with, one for each row of X."""
-        if self._targets.kind == "multilabel":
-            y = y.tocsr() if sp.issparse(y) else np.asarray(y)
-            if y.ndim != 2 or y.shape[1] != self.classes_.size:
-                raise ValueError(
-                    f"y has shape {y.shape}; the model was fitted on an indicator matrix with "
-                    f"{self.classes_.size} columns."
-                )
-        else:
-            y = column_or_1d(y, warn=True)
-        check_consistent_length(X, y)
-        return y
 
     def decision_function(self, X: Any) -> FloatArray:
         """``X coef_^T + intercept_``: how much speaks for each class.
@@ -90,16 +129,12 @@ class LinearModelMixin(SummaryMixin, LabelTagsMixin):
         """
         X = self._validated(X)
         decision = linear_scores(X, self.coef_) + self.intercept_
-        return decision.ravel() if self._targets.kind == "binary" else decision
-
-    def _above_thresholds(self, decision: FloatArray) -> FloatArray:
-        """Decisions that are positive where each class alone would be predicted."""
-        return decision
+        return decision.ravel() if self.targets_.kind == "binary" else decision
 
     def predict(self, X: Any) -> Array:
         """The class of each row of X, or an indicator matrix of shape (n_samples, n_classes)."""
         decision = self.decision_function(X)
-        return self._targets.predict(decision)
+        return self.targets_.predict(decision)
 
     def score(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> float:
         """What the model was trained for: its measure, in [0, 1]; for a loss, the accuracy.
@@ -114,12 +149,58 @@ class LinearModelMixin(SummaryMixin, LabelTagsMixin):
         sample_weight : array-like of shape (n_samples,), optional
             How often each row counts, as in ``fit``.
         """
-        check_is_fitted(self, "coef_")
-        if not hasattr(self, "measure_"):
+        check_is_fitted(self, "models_")
+        measure = measure_of(self)
+        if measure is None:
             return ClassifierMixin.score(self, X, y, sample_weight)
-        decision = self._above_thresholds(self.decision_function(X))
-        y = self._validated_targets(decision, y)
-        return measure_score(self.measure_, self._targets, y, decision, sample_weight)
+        decision = above_thresholds(self.targets_, self.models_, self.decision_function(X))
+        y = self.targets_.checked(y, decision)
+        return measure_score(measure, self.targets_, y, decision, sample_weight)
+
+    def sparsify(self) -> Any:
+        """Convert ``coef_`` to a CSR matrix, as scikit-learn's linear models do."""
+        check_is_fitted(self, "models_")
+        self._is_sparse = True
+        self._refresh()
+        return self
+
+    def densify(self) -> Any:
+        """Convert ``coef_`` to an array."""
+        check_is_fitted(self, "models_")
+        self._is_sparse = False
+        self._refresh()
+        return self
+
+
+class BoundsMixin:
+    """Objective, lower bound and gap of each class."""
+
+    primal_ = each_model(lambda model: model.proof.primal)
+    dual_ = each_model(lambda model: model.proof.dual)
+    gap_ = each_model(lambda model: model.proof.gap)
+
+
+#: Why each fit stopped, and its rounds, of solvers that tell.
+STATUS = each_model(lambda model: model.proof.status, list)
+HISTORY = each_model(lambda model: model.proof.history, list)
+
+
+class CertifiedMixin(BoundsMixin):
+    """Models whose certificates anybody can recompute from the training data.
+
+    Conventions
+    -----------
+    ``fit`` sets ``problem_``, all of the problem but its data.
+    """
+
+    problem_: ProblemArguments
+    targets_: Targets
+    models_: tuple[ClassModel, ...]
+    _validated: Callable[[Any], Any]
+
+    def _all_columns(self, X: Any) -> Any:
+        """What the model was selected from."""
+        return self._validated(X)
 
     def certify(
         self, X: Any, y: Any, sample_weight: ArrayLike | None = None
@@ -136,32 +217,143 @@ class LinearModelMixin(SummaryMixin, LabelTagsMixin):
         Certificate, or list of Certificate
             One for each class if there are more than two, or an indicator matrix.
         """
-        X = self._validated(X)
-        y = self._validated_targets(X, y)
-        labels = self._targets.labels(y)
-        parts = zip(labels, self._coefficients(), self._dual_points, self._biases, strict=True)
+        X = self._all_columns(X)
+        labels = self.targets_.labels(self.targets_.checked(y, X))
         found = [
-            certify(
-                X,
-                labels_of_class,
-                w,
-                dual_point,
-                intercept=float(intercept),
-                **self._arguments_of(problem, sample_weight),
-            )
-            for problem, (labels_of_class, w, dual_point, intercept) in enumerate(parts)
+            certify_model(model, self.problem_, X, each, sample_weight)
+            for model, each in zip(self.models_, labels, strict=True)
         ]
-        return found[0] if self._targets.kind == "binary" else found
+        return found[0] if self.targets_.kind == "binary" else found
 
-    def sparsify(self) -> Any:
-        """Convert ``coef_`` to a CSR matrix, as scikit-learn's linear models do."""
-        check_is_fitted(self, "coef_")
-        self.coef_ = sp.csr_matrix(self.coef_)
-        return self
 
-    def densify(self) -> Any:
-        """Convert ``coef_`` to an array."""
-        check_is_fitted(self, "coef_")
-        if sp.issparse(self.coef_):
-            self.coef_ = self.coef_.toarray()
-        return self
+class BudgetedMixin(CertifiedMixin):
+    """What a fit with a feature budget says of each class."""
+
+    training_score_ = each_model(lambda model: model.training_score)
+    n_iter_ = each_model(lambda model: model.n_iter)
+    l0_gap_ = each_model(lambda model: model.proof.l0_gap)
+    refit_gap_ = each_model(lambda model: model.proof.refit_gap)
+    status_, history_ = STATUS, HISTORY
+
+    @property
+    def budget_(self) -> int:
+        """The budget that was used."""
+        return self.problem_["budget"]
+
+
+def certify_model(
+    model: ClassModel, problem: ProblemArguments, X: Any, y: Any, sample_weight: Any
+) -> Certificate:
+    """The bounds of the model of one class, recomputed.
+
+    Parameters
+    ----------
+    problem : dict
+        All of the problem but its data, and what each class has of its own.
+    """
+    arguments: ProblemArguments = {**problem, "sample_weight": sample_weight}
+    if not np.isnan(model.price):
+        arguments["price"] = model.price
+    if model.C is not None:
+        arguments["C"] = model.C
+    point = None if model.certificate is None else model.proof.dual_point
+    w = model.scattered(X.shape[1])
+    return certify(X, y, w, point, intercept=model.intercept, **arguments)
+
+
+def linear_scores(X: Any, coef: Any) -> FloatArray:
+    """``X coef^T`` of shape (n_samples, n_problems), for X and coef dense or sparse."""
+    if isinstance(X, RowBlocks):
+        return _block_scores(X, coef)
+    return np.asarray(safe_sparse_dot(X, coef.T, dense_output=True), dtype=np.float64)
+
+
+def _block_scores(X: RowBlocks, coef: Any) -> FloatArray:
+    """The same for row blocks, by the columns with a weight."""
+    coef = coef.toarray() if sp.issparse(coef) else np.asarray(coef, dtype=np.float64)
+    used = np.flatnonzero(np.any(coef != 0.0, axis=0))
+    scores = X.scores(coef[:, used], used)
+    if not np.all(np.isfinite(scores)):
+        raise ValueError("X contains NaN or infinity; impute the values or drop those rows.")
+    return scores
+
+
+def measure_of(model: Any) -> Measure | None:
+    """What a fitted model was trained for; None for losses."""
+    return getattr(model, "measure_", None)
+
+
+def decision_intercepts(targets: Targets, models: Sequence[ClassModel]) -> FloatArray:
+    """What is added to ``<w, x>`` of each class, so that decisions above 0 are alarms.
+
+    Of several classes whose scores are log-odds the most probable is taken, wherever its own
+    threshold lies: thresholds stay out of their decisions.
+    """
+    if _are_compared(targets, models):
+        return np.array([model.intercept for model in models])
+    return np.array([model.decision_intercept for model in models])
+
+
+def above_thresholds(
+    targets: Targets, models: Sequence[ClassModel], decision: FloatArray
+) -> FloatArray:
+    """Decisions that are positive where each class alone would be predicted."""
+    if not _are_compared(targets, models):
+        return decision
+    return decision - np.array([model.threshold for model in models])
+
+
+def _are_compared(targets: Targets, models: Sequence[ClassModel]) -> bool:
+    return targets.kind == "multiclass" and models[0].choice is not None
+
+
+def alarm_scores(model: Any, X: Any, y: Any) -> list[tuple[BoolArray, FloatArray]]:
+    """For each class its rows, and scores of which those above 0 are alarms."""
+    targets = model.targets_
+    decision = above_thresholds(targets, model.models_, model.decision_function(X))
+    labels = targets.labels(targets.checked(y, decision))
+    by_class = (targets.sign * decision.reshape(len(decision), -1)).T
+    return [(each > 0, scores) for each, scores in zip(labels, by_class, strict=True)]
+
+
+def measure_score(
+    measure: Measure,
+    targets: Targets,
+    y: Any,
+    decision: FloatArray,
+    sample_weight: Any = None,
+) -> float:
+    """The measure of the decisions, averaged over the classes.
+
+    Conventions
+    -----------
+    Only the accuracy is defined for labels of one kind, so for every other measure a class that y
+    holds no example of, or nothing else, is left out of the average.
+
+    Parameters
+    ----------
+    targets : Targets
+        Of the training data.
+    y : ndarray or sparse matrix
+        True labels, or an indicator matrix.
+    decision : ndarray of shape (n_samples,) or (n_samples, n_classes)
+    sample_weight : array-like of shape (n_samples,), optional
+        How often each row counts.
+    """
+    decision, y, weights = apply_weights(measure, decision, y, sample_weight)
+    if weights is not None:
+        present = np.flatnonzero(weights)
+        decision, y, weights = decision[present], y[present], weights[present]
+    weighted = measure if weights is None else measure.weighted(weights)
+    by_problem = targets.sign * decision.reshape(len(decision), -1)
+    found = [
+        weighted.score(labels, scores)
+        for labels, scores in zip(targets.labels(y), by_problem.T, strict=True)
+        if isinstance(measure, Accuracy) or np.any(labels != labels[0])
+    ]
+    if not found:
+        raise ValueError(
+            f"y has one class only, for which the measure {measure.name!r} is not defined; score "
+            "on data with positives and negatives."
+        )
+    return float(np.mean(found))

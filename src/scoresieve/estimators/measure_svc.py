@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from scoresieve.estimators.budget_model import BudgetClassifierMixin
 from scoresieve.estimators.export import LinearExportMixin
-from scoresieve.estimators.persistence.fields import fields_of
-from scoresieve.estimators.persistence.saving import PersistenceMixin
+from scoresieve.estimators.linear_model import each_model
+from scoresieve.estimators.persistence.fields import named
+from scoresieve.estimators.persistence.registry import PersistenceMixin
 from scoresieve.estimators.selector import SparseSelectorMixin
 from scoresieve.measures import Measure
 
@@ -86,8 +87,6 @@ class MeasureSVC(
         rarer one, with a warning.
     multi_class_support : {"union", "intersection"}, default="union"
         How the features of several classes become ``support_``.
-    solver : {"bundle", "two_layer"}, default="bundle"
-        ``"two_layer"`` is the paper's algorithm: the same optimum, more slowly.
     tol : float, default=0.05
         Certified relative gap to stop at.
     max_iter : int, default=1000
@@ -98,8 +97,7 @@ class MeasureSVC(
         How many classes are fitted at a time, as everywhere in scikit-learn.
     warm_start : bool, default=False
         Start from the columns and weights of the previous fit if classes and number of features are
-        the same, and from its cuts if labels, sample weights and measure are, too. The solver
-        ``"two_layer"`` always starts anew.
+        the same, and from its cuts if labels, sample weights and measure are the same as well.
     verbose : int, default=0
         Above 0, each round is reported on stderr: iteration, gap, features. With scikit-learn 1.9
         or newer, ``set_callbacks`` takes progress bars and callbacks that stop the rounds.
@@ -138,6 +136,9 @@ class MeasureSVC(
         Why each fit stopped; the value is a sentence.
     history_ : list of list of Progress
     measure_ : Measure
+    models_ : tuple of ClassModel
+        The model of each class as a value: columns, weights, intercept, threshold, certificate. The
+        attributes above are read off these.
     n_features_in_, feature_names_in_
         As everywhere in scikit-learn.
 
@@ -169,7 +170,6 @@ class MeasureSVC(
     feature_groups: Any = None
     pos_label: Any = None
     multi_class_support: str = "union"
-    solver: str = "bundle"
     tol: float = 0.05
     max_iter: int = 1000
     max_time: float | None = None
@@ -177,4 +177,5 @@ class MeasureSVC(
     warm_start: bool = False
     verbose: int = 0
 
-    _fields: ClassVar = BudgetClassifierMixin._fields | fields_of("price_")
+    _saved = BudgetClassifierMixin._saved | {"measure_": named("measure")}
+    price_ = each_model(lambda model: model.price)

@@ -8,6 +8,7 @@ For F1 and its own price this line is that of equal F1.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -15,7 +16,9 @@ import numpy as np
 from sklearn.metrics import precision_recall_curve
 
 from scoresieve._arrays import BoolArray, FloatArray
-from scoresieve.measures import Measure
+from scoresieve.estimators.data import read_X
+from scoresieve.estimators.linear_model import alarm_scores, linear_scores, measure_of
+from scoresieve.estimators.model import ClassModel
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,15 +88,29 @@ def operating_points(model: Any, X: Any, y: Any) -> list[OperatingPoint | None]:
     X, y
         Rows and labels, those of training or others.
     """
-    decision = model._above_thresholds(model.decision_function(X))
-    y = model._validated_targets(decision, y)
-    targets = model._targets
-    by_problem = targets.sign * decision.reshape(len(decision), -1)
-    pairs = zip(targets.labels(y), by_problem.T, strict=True)
     return [
-        point_of_class(model, problem, labels > 0, scores)
-        for problem, (labels, scores) in enumerate(pairs)
+        point_of_class(model, problem, is_positive, scores)
+        for problem, (is_positive, scores) in enumerate(alarm_scores(model, X, y))
     ]
+
+
+def smaller_points(
+    model: Any, number: int, smaller: Sequence[ClassModel], X: Any, y: Any
+) -> list[OperatingPoint | None]:
+    """The points of models with fewer features for one class.
+
+    Parameters
+    ----------
+    model : estimator
+        The fitted classifier that keeps them.
+    number : int
+        Of the class.
+    """
+    X = read_X(model, X)
+    is_positive = list(model.targets_.labels(model.targets_.checked(y, X)))[number] > 0
+    coef = np.array([each.scattered(X.shape[1]) for each in smaller])
+    scores = linear_scores(X, coef) + np.array([each.decision_intercept for each in smaller])
+    return [point_of_class(model, number, is_positive, each) for each in scores.T]
 
 
 def point_of_class(
@@ -129,11 +146,11 @@ def point_of_scores(is_positive: BoolArray, scores: FloatArray) -> OperatingPoin
 
 def price_of(model: Any, problem: int, point: OperatingPoint) -> float | None:
     """The price that a model was trained with, or its measure's own at the point."""
-    measure: Measure | None = getattr(model, "measure_", None)
+    measure, one = measure_of(model), model.models_[problem]
     if measure is None or not measure.flips_examples:
         return None
-    if hasattr(model, "price_"):
-        return float(model.price_[problem])
+    if one.choice is None and not np.isnan(one.price):
+        return one.price
     y = np.where(np.arange(point.n_samples) < point.n_positives, 1.0, -1.0)
     fixed = measure.fixed_rate(y)
     if fixed is None and hasattr(measure, "rate_at"):

@@ -24,16 +24,16 @@ from scoresieve.estimators.budget_model import (
 )
 from scoresieve.estimators.budget_regressor import centred
 from scoresieve.estimators.data import read_array
-from scoresieve.estimators.summary.certificates import relaxed_fact
-from scoresieve.estimators.summary.mixin import check_feature_names, named_weights, plain
+from scoresieve.estimators.summary.mixin import check_feature_names, named_weights
 from scoresieve.estimators.summary.parts import MAX_FEATURES, Part, Summary
-from scoresieve.estimators.targets import LARGER, Targets, read_targets
+from scoresieve.estimators.summary.words import relaxed_fact
+from scoresieve.estimators.targets import LARGER, Targets, plain_label, read_targets
 from scoresieve.losses import Loss, get_loss
 from scoresieve.measures import Measure
+from scoresieve.solvers.engines import SolveResult
 from scoresieve.solvers.limits import Limits, Progress, Status
 from scoresieve.solvers.path import check_budgets, solve_budgets
 from scoresieve.solvers.problem import make_problem
-from scoresieve.solvers.result import SolveResult
 from scoresieve.solvers.solve import default_tol
 
 #: What budgets count.
@@ -95,14 +95,14 @@ class BudgetPath:
         """
         check_count(max_features, "max_features")
         names = check_feature_names(feature_names, self.coefs.shape[1])
-        about = "regression" if self.pos_label is None else f"class {plain(self.pos_label)!r}"
+        about = "regression" if self.pos_label is None else f"class {plain_label(self.pos_label)!r}"
         parts = [
             Part(
                 f"budget {budget}",
                 int(budget),
-                named_weights(names[result.support], result.w[result.support]),
+                named_weights(names, result.support, result.w[result.support]),
                 names.size,
-                "features",
+                ("features", "rows"),
                 (relaxed_fact(int(budget), UNITS, result.gap, result.status),),
             )
             for budget, result in zip(self.budgets, self.results, strict=True)

@@ -10,7 +10,6 @@ Older versions of scikit-learn have no callbacks; there, ``verbose`` is all ther
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -28,7 +27,7 @@ except ImportError:  # scikit-learn < 1.9
         return method
 
 
-__all__ = ["CallbackMixin", "FitTasks", "Reporter", "reported", "with_callbacks"]
+__all__ = ["CallbackMixin", "FitTasks", "Reporter", "with_callbacks"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,14 +90,6 @@ class Reporter:
         """Close it. An answer to stop is of no use here: every class needs its model."""
         if self.context is not None:
             self.context.call_on_fit_task_end(estimator=self.estimator)
-
-
-def reported(reporter: Reporter, work: Callable[..., Any], *arguments: Any) -> Any:
-    """``work(*arguments)`` as one task."""
-    reporter.begin()
-    answer = work(*arguments)
-    reporter.end()
-    return answer
 
 
 class CallbackMixin(CallbackSupportMixin):

@@ -10,6 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils import column_or_1d
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
+from sklearn.utils.validation import check_consistent_length
 
 from scoresieve._arrays import Array, FloatArray, IntArray
 from scoresieve._user_warnings import warn_user
@@ -70,6 +71,25 @@ class Targets:
                 positive = np.asarray(y == label)
             yield np.where(positive, 1.0, -1.0)
 
+    def checked(self, y: Any, rows: Any) -> Any:
+        """Labels of other rows in the shape that the model was fitted with, one for each row."""
+        if self.kind == "multilabel":
+            y = y.tocsr() if sp.issparse(y) else np.asarray(y)
+            if y.ndim != 2 or y.shape[1] != self.classes.size:
+                raise ValueError(
+                    f"y has shape {y.shape}; the model was fitted on an indicator matrix with "
+                    f"{self.classes.size} columns."
+                )
+        else:
+            y = column_or_1d(y, warn=True)
+        check_consistent_length(rows, y)
+        return y
+
+    def titles(self) -> list[tuple[str, Any]]:
+        """What each problem is about, "class 'rare'", and its label as plain data."""
+        labels = self.classes[[self.positive]] if self.kind == "binary" else self.classes
+        return [(f"class {self.name(n)}", plain_label(label)) for n, label in enumerate(labels)]
+
     def n_positives(self, y: Any) -> IntArray:
         """How many rows each problem has of its class."""
         return np.array([np.count_nonzero(each > 0) for each in self.labels(y)])
@@ -85,14 +105,10 @@ class Targets:
         return self.classes[second.astype(np.intp)]
 
 
-class LabelTagsMixin:
-    """What :func:`read_targets` reads and designs hold: any labels, and sparse X."""
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()  # type: ignore[misc]
-        tags.input_tags.sparse = True
-        tags.classifier_tags.multi_label = True
-        return tags
+def plain_label(label: Any) -> Any:
+    """A label as plain data: numbers and truth values of Python, else text."""
+    label = label.item() if isinstance(label, np.generic) else label
+    return label if isinstance(label, bool | int | float | str) else str(label)
 
 
 def read_targets(y: Any, pos_label: Any = None) -> tuple[Targets, Any]:

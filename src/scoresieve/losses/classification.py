@@ -8,8 +8,7 @@ import numpy as np
 from scipy.special import expit, xlog1py, xlogy
 
 from scoresieve._arrays import FloatArray
-from scoresieve.losses._base import MarginLoss
-from scoresieve.losses._settings import positive_setting
+from scoresieve.losses.loss import MarginLoss, positive_setting
 
 
 @dataclass(frozen=True)

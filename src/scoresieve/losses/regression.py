@@ -7,8 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from scoresieve._arrays import FloatArray
-from scoresieve.losses._base import ResidualLoss
-from scoresieve.losses._settings import positive_setting
+from scoresieve.losses.loss import ResidualLoss, positive_setting
 
 
 @dataclass(frozen=True)

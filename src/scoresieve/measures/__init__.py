@@ -5,8 +5,6 @@ with :func:`get_measure`, or build it: ``FBeta(beta=2)``, ``PrecisionAtK(k=100)`
 own is a function of the contingency table, :class:`Contingency`, or a subclass of :class:`Measure`.
 """
 
-from scoresieve.measures._base import Cut, Measure, get_measure, known_names
-from scoresieve.measures.average_precision import AveragePrecision
 from scoresieve.measures.contingency import ContingencyMeasure
 from scoresieve.measures.decomposable import Accuracy, BalancedAccuracy
 from scoresieve.measures.floors import (
@@ -15,12 +13,12 @@ from scoresieve.measures.floors import (
     RecallUnderPrecisionFloor,
 )
 from scoresieve.measures.fractional import FBeta, Jaccard
+from scoresieve.measures.measure import Cut, Measure, WeightedMeasure, get_measure, known_names
 from scoresieve.measures.monotone import GeometricMean, Matthews
-from scoresieve.measures.ranking import ROCAUC, RankingMeasure
+from scoresieve.measures.ranking import ROCAUC, AveragePrecision, RankingMeasure
 from scoresieve.measures.scales import C_from_paper, C_from_svmperf
 from scoresieve.measures.top_k import PRBEP, HighestScores, PrecisionAtK, RecallAtK, TopHits
 from scoresieve.measures.user_function import Contingency
-from scoresieve.measures.weighted import WeightedMeasure
 
 __all__ = [
     "PRBEP",

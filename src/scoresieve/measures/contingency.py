@@ -8,7 +8,6 @@ Legend: ``a`` true positives, ``b`` false positives, ``c = P - a`` missed positi
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypeAlias
@@ -17,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scoresieve._arrays import BoolArray, FloatArray
-from scoresieve.measures._base import Cut, Measure, check_flips
+from scoresieve.measures.measure import Cut, Measure, check_flips
 from scoresieve.measures.thresholds import Tables, all_tables
 
 IndexArray: TypeAlias = NDArray[np.intp]
@@ -90,10 +89,6 @@ class ContingencyMeasure(Measure):
         good = np.flatnonzero(scores_of >= scores_of.max() - SHARE_OF_BEST * gain)
         return float(tables.thresholds[good[(good.size - 1) // 2]])
 
-    def least_loss(self, y: FloatArray, scores: FloatArray) -> float:
-        """``min Delta`` over all thresholds."""
-        return float(self._loss_of_tables(all_tables(y, scores, self.row_weights)).min())
-
     def _loss_of_tables(self, tables: Tables) -> FloatArray:
         # The last threshold has all examples above it, so its table holds the sizes of the classes.
         return self.table_loss(tables.a, tables.b, tables.a[-1], tables.b[-1])
@@ -163,7 +158,7 @@ class ContingencyMeasure(Measure):
         return float(self.table_loss(a, b, *class_sizes(y)))
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class OrderedClasses:
     """``missed[c]`` = sum of c smallest positive scores, ``alarms[b]`` = of b largest negative.
 
@@ -181,30 +176,21 @@ class OrderedClasses:
 
     Parameters
     ----------
-    y : ndarray of shape (n_samples,)
-        Labels in {-1, +1}, both present.
-    scores : ndarray of shape (n_samples,)
-        Finite scores.
-    lowest_alarm : float or callable, default=-inf
-        Negatives need a score above this to be in ``negatives`` and ``alarms``; or a function of
-        all scores of negatives, and of P, that says so.
+    lowest_alarm : float, default=-inf
+        Negatives need a score above this to be in ``negatives`` and ``alarms``.
     """
 
     y: FloatArray
     scores: FloatArray
-    lowest_alarm: float | Callable[[FloatArray, int], float] = -np.inf
-
-    @cached_property
-    def _is_positive(self) -> BoolArray:
-        return self.y > 0
+    lowest_alarm: float = -np.inf
 
     @cached_property
     def _positive_index(self) -> IndexArray:
-        return np.flatnonzero(self._is_positive)
+        return np.flatnonzero(self.y > 0)
 
     @cached_property
     def _negative_index(self) -> IndexArray:
-        return np.flatnonzero(~self._is_positive)
+        return np.flatnonzero(self.y <= 0)
 
     @property
     def n_positive(self) -> int:
@@ -222,16 +208,16 @@ class OrderedClasses:
         return np.sort(self.scores[self._positive_index])
 
     @cached_property
-    def _scores_of_negatives(self) -> FloatArray:
-        return self.scores[self._negative_index]
+    def scores_of_negatives(self) -> FloatArray:
+        """Those of all of them, in the order of the rows."""
+        return self.scores[self.y <= 0]
 
     @cached_property
     def negatives(self) -> FloatArray:
         """Scores of the negatives above ``lowest_alarm``, descending."""
-        values, lowest = self._scores_of_negatives, self.lowest_alarm
-        lowest = lowest if isinstance(lowest, float) else lowest(values, self.n_positive)
-        if lowest > -np.inf:
-            above = values[values > lowest]
+        values = self.scores_of_negatives
+        if self.lowest_alarm > -np.inf:
+            above = values[values > self.lowest_alarm]
             values = above if above.size else values.max(keepdims=True)
         return np.sort(values)[::-1]
 
@@ -259,7 +245,7 @@ class OrderedClasses:
         if n_alarms:
             index = self._negative_index
             threshold = -self.negatives[n_alarms - 1]
-            delta[_lowest(index, -self._scores_of_negatives, threshold, n_alarms)] = -1.0
+            delta[_lowest(index, -self.scores_of_negatives, threshold, n_alarms)] = -1.0
         return delta
 
 
@@ -299,9 +285,16 @@ class SearchedMeasure(ContingencyMeasure):
         """Bound such that no candidate raises a negative with a score below it, but the first."""
         return -np.inf
 
+    def _lowest_paying(self, negatives: FloatArray, n_positive: int) -> float:
+        """The same bound, or a higher one, for these scores of negatives."""
+        return self._lowest_alarm(n_positive)
+
     def _ordered(self, y: FloatArray, scores: FloatArray) -> OrderedClasses:
         """The ordered scores of all examples that can be flipped."""
-        return OrderedClasses(y, scores, self._lowest_alarm(class_sizes(y)[0]))
+        classes = OrderedClasses(y, scores)
+        lowest = self._lowest_paying(classes.scores_of_negatives, classes.n_positive)
+        classes.lowest_alarm = lowest
+        return classes
 
     def most_violated(self, y: FloatArray, scores: FloatArray) -> Cut:
         """The competing labelling with the largest ``loss - <delta, scores>``.

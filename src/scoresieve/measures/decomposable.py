@@ -10,14 +10,13 @@ import numpy as np
 from sklearn.metrics import accuracy_score, balanced_accuracy_score
 
 from scoresieve._arrays import FloatArray
-from scoresieve.measures._base import Cut, check_flips, named
 from scoresieve.measures.contingency import (
     ContingencyMeasure,
     as_name,
     class_sizes,
     predicted_labels,
 )
-from scoresieve.measures.weighted import WeightedMeasure
+from scoresieve.measures.measure import Cut, WeightedMeasure, check_flips, named
 
 
 class SumOfErrors(WeightedMeasure, ContingencyMeasure):
@@ -79,11 +78,6 @@ class PricedErrors(SumOfErrors):
 
     At the price ``rate`` its risk is the class-weighted hinge,
     ``sum_pos (1 - s_i)_+ + rate sum_neg (1 + s_j)_+``.
-
-    Parameters
-    ----------
-    rate : float
-        What an alarm costs, a missed positive costing 1.
     """
 
     rate: float

@@ -16,7 +16,6 @@ import numpy as np
 from sklearn.metrics import precision_score, recall_score
 
 from scoresieve._arrays import FloatArray
-from scoresieve.measures._base import NUMBER, named
 from scoresieve.measures.contingency import (
     ContingencyMeasure,
     IndexArray,
@@ -27,7 +26,8 @@ from scoresieve.measures.contingency import (
     predicted_labels,
 )
 from scoresieve.measures.decomposable import PricedErrors
-from scoresieve.measures.fractional import FractionalMeasure, interval_of_ratio, largest_ratio
+from scoresieve.measures.fractional import FractionalMeasure
+from scoresieve.measures.measure import NUMBER, named
 from scoresieve.measures.thresholds import all_tables
 
 #: Share of the positives on either side of a threshold that the slope there is taken over.
@@ -137,14 +137,8 @@ class PrecisionUnderRecallFloor(FloorMeasure, FractionalMeasure):
             return 0.0
         return float(precision_score(y, y_pred, zero_division=0.0))
 
-    def _largest_gain(self, n_alarms: float, n_positive: int) -> float:
-        least = self.least_true_positive(n_positive)
-        return n_positive * largest_ratio(n_alarms, least, n_positive)
-
-    def _paying_interval(
-        self, prices: FloatArray, n_alarms: FloatArray, n_positive: int
-    ) -> tuple[FloatArray, FloatArray]:
-        return interval_of_ratio(prices, n_alarms, float(n_positive))
+    def _gain(self, n_positive: int) -> tuple[float, float, float]:
+        return float(n_positive), 0.0, float(self.least_true_positive(n_positive))
 
     def _candidates(self, classes: OrderedClasses) -> tuple[IndexArray, IndexArray]:
         least = self.least_true_positive(classes.n_positive)

@@ -1,7 +1,7 @@
 """Measures that are a fraction of counts: F-beta and Jaccard.
 
 For these the loss is concave in the false alarms b when the true positives a are fixed. So the
-(b+1)-th highest negative, with score ``-q``, is raised exactly when its gain exceeds its price:
+(b+1)-th highest negative, of score ``-q``, is raised exactly when its gain exceeds its score cost:
 
     U * [Delta(a, b + 1) - Delta(a, b)]  >  q .
 
@@ -15,14 +15,13 @@ text with 2 % positives a tenth of them. These are found by counting, and no oth
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from scoresieve._arrays import FloatArray
-from scoresieve.measures._base import NUMBER, named
 from scoresieve.measures.contingency import (
     IndexArray,
     OrderedClasses,
@@ -30,9 +29,10 @@ from scoresieve.measures.contingency import (
     alarm_counts,
     as_name,
 )
+from scoresieve.measures.measure import NUMBER, named
 
-# Stands for a price of zero, so that the closed forms need no special case.
-_TINY_PRICE = 1e-300
+# Stands for a score cost of zero, so that the closed forms need no special case.
+_TINY_COST = 1e-300
 #: Halvings of the range in which the lowest score that pays is sought: 1/4000 of it is left.
 _HALVINGS = 12
 #: What rounding may do to the largest gain.
@@ -41,30 +41,33 @@ _ROUNDING = 1e-9
 _STEP, _TRUSTED = 16, 0.9
 
 
-def largest_ratio(n_alarms: float, least: float, most: float) -> float:
-    """``max a / ((a + m) (a + m + 1))`` over real a from ``least`` to ``most``, m alarms given.
+def largest_gain(
+    gain: float, n_first: float, least: float, n_positive: int, n_alarms: float
+) -> float:
+    """``max gain a / ((a + m) (a + m + 1))`` over real a from ``least`` to P, ``m = m_0 + b``.
 
-    It rises up to ``sqrt(m (m + 1))``, then falls; and for every a it falls with m.
+    It rises up to ``a = sqrt(m (m + 1))``, then falls; and for every a it falls with b.
     """
-    a = min(max(float(np.sqrt(n_alarms * (n_alarms + 1.0))), least), most)
-    return a / ((a + n_alarms) * (a + n_alarms + 1.0))
+    m = n_first + n_alarms
+    a = min(max(float(np.sqrt(m * (m + 1.0))), least), n_positive)
+    return gain * (a / ((a + m) * (a + m + 1.0)))
 
 
 def interval_of_ratio(
-    prices: FloatArray, n_alarms: FloatArray, gain: float
+    costs: FloatArray, n_alarms: FloatArray, gain: float
 ) -> tuple[FloatArray, FloatArray]:
-    """Open interval of a where ``gain * a / ((a + m) * (a + m + 1)) > price``; (inf, inf) if empty.
+    """Open interval of a where ``gain * a / ((a + m) * (a + m + 1)) > cost``; (inf, inf) if empty.
 
     The left side is what ``-gain * a / (a + m)`` grows by when m, the number of alarms, becomes
-    m + 1. The ends are the roots of ``price * (a + m) * (a + m + 1) - gain * a``.
+    m + 1. The ends are the roots of ``cost * (a + m) * (a + m + 1) - gain * a``.
     """
     product = n_alarms * (n_alarms + 1.0)
-    linear = gain - prices * (2.0 * n_alarms + 1.0)
-    discriminant = linear**2 - 4.0 * prices**2 * product
+    linear = gain - costs * (2.0 * n_alarms + 1.0)
+    discriminant = linear**2 - 4.0 * costs**2 * product
     real = (linear > 0) & (discriminant > 0)
     root = np.where(real, linear, 1.0) + np.sqrt(np.where(real, discriminant, 0.0))
-    lower = np.where(real, 2.0 * prices * product / root, np.inf)
-    upper = np.where(real, root / (2.0 * prices), np.inf)
+    lower = np.where(real, 2.0 * costs * product / root, np.inf)
+    upper = np.where(real, root / (2.0 * costs), np.inf)
     return lower, upper
 
 
@@ -78,78 +81,57 @@ def count_intervals(lower: FloatArray, upper: FloatArray, n_positive: int) -> In
     return np.cumsum(opened - closed)[: n_positive + 1]
 
 
-def highest_that_is(
-    is_too_low: Callable[[float, float], bool], scores: FloatArray, each: float, lowest: float
-) -> float:
-    """About the highest t <= 0 with ``is_too_low(t, number above t)``, which ``lowest`` has.
-
-    Parameters
-    ----------
-    each : float
-        As how many a score counts.
-    """
-    low, high = lowest, 0.0
-    inside, n_above = scores, 0
-    for _ in range(_HALVINGS):
-        middle = 0.5 * (low + high)
-        is_above = inside > middle
-        n_inside = int(np.count_nonzero(is_above))
-        if is_too_low(middle, each * (n_above + n_inside)):
-            low, inside = middle, inside[is_above]
-        else:
-            high, n_above, inside = middle, n_above + n_inside, inside[~is_above]
-    return low
-
-
 class FractionalMeasure(SearchedMeasure):
     """``Delta(a, b) = 1 - fraction``, concave in b: the best b for every a in closed form."""
 
+    #: Whether labellings that compete may need alarms that do not pay.
+    _needs_alarms = False
+
     @abstractmethod
-    def _paying_interval(
-        self, prices: FloatArray, n_alarms: FloatArray, n_positive: int
-    ) -> tuple[FloatArray, FloatArray]:
-        """Open interval of a for which alarm number b + 1 gains more than its price."""
+    def _gain(self, n_positive: int) -> tuple[float, float, float]:
+        """``gain, m_0, least``: what alarm number b + 1 gains where a positives are true.
 
-    def _largest_gain(self, n_alarms: float, n_positive: int) -> float:
-        """``max_a U [Delta(a, b + 1) - Delta(a, b)]`` or a little more; never rises with b.
-
-        Infinite where labellings may need alarms that do not pay.
+        It is ``gain a / ((a + m) (a + m + 1))`` with ``m = m_0 + b``, and no competing labelling
+        has fewer than ``least`` true positives.
         """
-        return np.inf
 
-    def _lowest_alarm(self, n_positive: int) -> float:
-        return -self._largest_gain(0, n_positive)
-
-    def _ordered(self, y: FloatArray, scores: FloatArray) -> OrderedClasses:
-        return OrderedClasses(y, scores, self._lowest_paying)
+    #: Open interval of a where alarm b + 1 gains more than its score cost; of costs, m, and gain.
+    _paying_interval = staticmethod(interval_of_ratio)
 
     def _lowest_paying(self, negatives: FloatArray, n_positive: int) -> float:
         """A score t such that raising a negative at or below it never pays.
 
-        Such a negative comes after the b ones above t, so that it gains ``_largest_gain(b)`` at
-        most. Where that is at most ``-t``, so it is for every score below t: bisection, on a part
-        of the scores that stands for all, and on all of them where it turns out that it does not.
+        Such a negative comes after the b ones above t, so that it gains :func:`largest_gain` of b
+        at most. Where that is at most ``-t``, so it is for every score below t: bisection, on a
+        part of the scores that stands for all, and on all of them where it turns out that it does
+        not.
         """
-        lowest = self._lowest_alarm(n_positive)
-        if not np.isfinite(lowest):
-            return lowest
-
-        def is_too_low(score: float, n_above: float) -> bool:
-            gain = self._largest_gain(n_above, n_positive)
-            return gain * (1.0 + _ROUNDING) <= -score
-
-        some = highest_that_is(is_too_low, negatives[::_STEP], _STEP * _TRUSTED, lowest)
-        if is_too_low(some, int(np.count_nonzero(negatives > some))):
-            return some
-        return highest_that_is(is_too_low, negatives, 1.0, lowest)
+        if self._needs_alarms:
+            return -np.inf
+        gain_after = partial(largest_gain, *self._gain(n_positive), n_positive)
+        lowest = -gain_after(0)
+        for seen, each in ((negatives[::_STEP], _STEP * _TRUSTED), (negatives, 1.0)):
+            low, high, inside, n_above = lowest, 0.0, seen, 0
+            for _ in range(_HALVINGS):
+                middle = 0.5 * (low + high)
+                is_above = inside > middle
+                n_inside = int(np.count_nonzero(is_above))
+                if gain_after(each * (n_above + n_inside)) * (1.0 + _ROUNDING) <= -middle:
+                    low, inside = middle, inside[is_above]
+                else:
+                    high, n_above, inside = middle, n_above + n_inside, inside[~is_above]
+            if gain_after(int(np.count_nonzero(negatives > low))) * (1.0 + _ROUNDING) <= -low:
+                break
+        return low
 
     def _best_alarms(self, classes: OrderedClasses) -> IndexArray:
         """The b that maximises the value, for every a = 0..P, over all tables."""
-        free = classes.n_negative_above_zero
-        # No alarm gains more than U = P: the cap only keeps huge prices from overflowing.
-        prices = np.clip(-classes.negatives[free:], _TINY_PRICE, float(classes.n_positive))
-        n_alarms = np.arange(free, classes.negatives.size, dtype=float)
-        lower, upper = self._paying_interval(prices, n_alarms, classes.n_positive)
+        negatives, free = classes.negatives, classes.n_negative_above_zero
+        # No alarm gains more than U = P: the cap only keeps huge costs from overflowing.
+        costs = np.clip(-negatives[free:], _TINY_COST, float(classes.n_positive))
+        n_alarms = np.arange(free, negatives.size, dtype=float)
+        gain, n_first, _ = self._gain(classes.n_positive)
+        lower, upper = self._paying_interval(costs, n_first + n_alarms, gain)
         return free + count_intervals(lower, upper, classes.n_positive)
 
     def _candidates(self, classes: OrderedClasses) -> tuple[IndexArray, IndexArray]:
@@ -214,17 +196,9 @@ class FBeta(FractionalMeasure):
         weight = self.beta**2
         return _ratio((1.0 + weight) * a, a + b + weight * n_positive)
 
-    def _largest_gain(self, n_alarms: float, n_positive: int) -> float:
+    def _gain(self, n_positive: int) -> tuple[float, float, float]:
         weight = self.beta**2
-        gain = n_positive * (1.0 + weight)
-        return gain * largest_ratio(n_alarms + weight * n_positive, 0.0, n_positive)
-
-    def _paying_interval(
-        self, prices: FloatArray, n_alarms: FloatArray, n_positive: int
-    ) -> tuple[FloatArray, FloatArray]:
-        weight = self.beta**2
-        gain = n_positive * (1.0 + weight)
-        return interval_of_ratio(prices, n_alarms + weight * n_positive, gain)
+        return n_positive * (1.0 + weight), weight * n_positive, 0.0
 
 
 @named("jaccard")
@@ -253,16 +227,17 @@ class Jaccard(FractionalMeasure):
         a, b, n_positive = alarm_counts(y, scores)
         return _ratio(a, n_positive + b)
 
-    def _largest_gain(self, n_alarms: float, n_positive: int) -> float:
-        union = n_positive + n_alarms
-        return n_positive * n_positive / (union * (union + 1.0))
+    def _gain(self, n_positive: int) -> tuple[float, float, float]:
+        # U a [1 / (P + b) - 1 / (P + b + 1)] is largest for a = P.
+        return float(n_positive), 0.0, float(n_positive)
 
+    @staticmethod
     def _paying_interval(
-        self, prices: FloatArray, n_alarms: FloatArray, n_positive: int
+        costs: FloatArray, n_alarms: FloatArray, gain: float
     ) -> tuple[FloatArray, FloatArray]:
-        # U a [1 / (P + b) - 1 / (P + b + 1)] > price, with U = P.
-        union = n_positive + n_alarms
-        return prices * union * (union + 1.0) / n_positive, np.full(union.shape, np.inf)
+        # U a [1 / (P + b) - 1 / (P + b + 1)] > cost, with U = P = gain.
+        union = gain + n_alarms
+        return costs * union * (union + 1.0) / gain, np.full(union.shape, np.inf)
 
 
 def _ratio(part: float, whole: float) -> float:

@@ -13,13 +13,13 @@ import numpy as np
 from sklearn.metrics import matthews_corrcoef
 
 from scoresieve._arrays import FloatArray, IntArray
-from scoresieve.measures._base import named
 from scoresieve.measures.contingency import (
     OrderedClasses,
     SearchedMeasure,
     alarm_counts,
     predicted_labels,
 )
+from scoresieve.measures.measure import named
 
 #: Parts of a side of a block that it is cut into; two take a quarter more time.
 N_PARTS = 4
@@ -36,8 +36,8 @@ class MonotoneMeasure(SearchedMeasure):
     seen are dropped, the others cut up, down to single tables: exact, and far from all.
     """
 
-    def _ordered(self, y: FloatArray, scores: FloatArray) -> OrderedClasses:
-        return OrderedClasses(y, scores, lowest_paying)
+    def _lowest_paying(self, negatives: FloatArray, n_positive: int) -> float:
+        return lowest_paying(negatives, n_positive)
 
     def _candidates(self, classes: OrderedClasses) -> tuple[int, int]:
         n_positive, n_alarms = classes.n_positive, classes.alarms.size - 1

@@ -15,8 +15,8 @@ import numbers
 import numpy as np
 from numpy.typing import ArrayLike
 
-from scoresieve.measures._base import Measure, get_measure
 from scoresieve.measures.decomposable import Accuracy
+from scoresieve.measures.measure import Measure, get_measure
 
 
 def C_from_paper(c: float, y: ArrayLike, measure: str | Measure) -> float:

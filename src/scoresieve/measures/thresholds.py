@@ -31,27 +31,20 @@ class Tables(NamedTuple):
 
 
 def all_tables(y: FloatArray, scores: FloatArray, weights: FloatArray | None = None) -> Tables:
-    """The table above each threshold.
-
-    Parameters
-    ----------
-    y : ndarray of shape (n_samples,)
-        Labels in {-1, +1}.
-    scores : ndarray of shape (n_samples,)
-    weights : ndarray of shape (n_samples,), optional
-        How often each example counts.
-    """
+    """The table above each threshold; weights say how often each example counts."""
     order = np.argsort(-scores, kind="stable")
     ordered, positive = scores[order], y[order] > 0
-    counts = np.ones(y.size) if weights is None else weights[order]
     last = np.flatnonzero(np.append(ordered[1:] < ordered[:-1], True))
     above, below = ordered[last[:-1]], ordered[last[:-1] + 1]
     thresholds = np.concatenate([[_beyond(ordered[0], 1.0)], _between(above, below)])
-    a, b = (
-        np.append(0.0, np.cumsum(np.where(is_counted, counts, 0.0))[last])
-        for is_counted in (positive, ~positive)
-    )
-    return Tables(np.append(thresholds, _beyond(ordered[-1], -1.0)), a, b)
+    if weights is None:
+        a = np.cumsum(positive)[last]
+        b = last + 1 - a
+    else:
+        counts = weights[order]
+        a, b = (np.cumsum(np.where(side, counts, 0.0))[last] for side in (positive, ~positive))
+    thresholds = np.append(thresholds, _beyond(ordered[-1], -1.0))
+    return Tables(thresholds, np.append(0.0, a), np.append(0.0, b))
 
 
 def _between(above: FloatArray, below: FloatArray) -> FloatArray:
@@ -68,14 +61,8 @@ def _beyond(score: float, direction: float) -> float:
 def top_threshold(scores: FloatArray, k: float, weights: FloatArray | None = None) -> float:
     """``(s_(k) + s_(k+1)) / 2``, the scores descending: k of them are above, fewer if tied.
 
-    Parameters
-    ----------
-    scores : ndarray of shape (n_samples,)
-    k : int, or float with weights
-        Between 1 and n_samples, or the total weight. For all of them the threshold is below all
-        scores.
-    weights : ndarray of shape (n_samples,), optional
-        How often each score counts.
+    k is between 1 and n_samples, or the total weight where weights say how often each score counts.
+    For all of them the threshold is below all scores.
     """
     above, below = _neighbours(scores, int(k)) if weights is None else _weighted(scores, k, weights)
     if below is None:

@@ -9,15 +9,16 @@ Where an intercept serves as the threshold, :class:`TopHits` bounds all three wi
 
 from __future__ import annotations
 
+import re
 from abc import abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from numbers import Integral
 from typing import Any
 
 import numpy as np
 
 from scoresieve._arrays import BoolArray, FloatArray
-from scoresieve.measures._at_k import K_PATTERN, AtK, expected_true_positives, read_k
-from scoresieve.measures._base import Cut, check_flips, named
 from scoresieve.measures.contingency import (
     ContingencyMeasure,
     IndexArray,
@@ -25,7 +26,17 @@ from scoresieve.measures.contingency import (
     SearchedMeasure,
     class_sizes,
 )
-from scoresieve.measures.fractional import FractionalMeasure, interval_of_ratio
+from scoresieve.measures.fractional import FractionalMeasure
+from scoresieve.measures.measure import Cut, check_flips, named
+
+#: k inside a name.
+K_PATTERN = r"([\d.]+|[\d.]*p(?:/\d+)?)"
+_MULTIPLE = re.compile(r"(?P<factor>\d+(?:\.\d+)?)?p(?:/(?P<divisor>\d+))?")
+
+
+def read_k(text: str) -> int | str:
+    """K as it stands in a name: a number, or a multiple of P."""
+    return int(text) if text.isdecimal() else text
 
 
 @dataclass(frozen=True)
@@ -116,9 +127,50 @@ class HighestScores(ContingencyMeasure):
         return min(1.0, class_sizes(y)[0] / self.n_alarms(y))
 
 
+@dataclass(frozen=True)
+class AtK(HighestScores):
+    """Holds k, in its shortest spelling, and turns it into a number of examples."""
+
+    k: int | str
+
+    def __post_init__(self) -> None:
+        k = parse_k(self.k)
+        shortest: int | Fraction | str = k
+        if isinstance(k, Fraction):
+            factor = "" if k.numerator == 1 else k.numerator
+            shortest = f"{factor}p" if k.denominator == 1 else f"{factor}p/{k.denominator}"
+        object.__setattr__(self, "k", shortest)
+
+    def n_alarms(self, y: FloatArray) -> int:
+        """``k`` as a number of examples: ``floor(multiple * P)``, at least 1, at most n_samples.
+
+        ValueError if there are fewer than k examples.
+        """
+        n_positive, n_negative = class_sizes(y)
+        k = parse_k(self.k)
+        if isinstance(k, Fraction):
+            k = max(1, k.numerator * n_positive // k.denominator)
+        if k > n_positive + n_negative:
+            raise ValueError(
+                f"k={self.k!r} asks for the {k} highest scores, but there are only "
+                f"{n_positive + n_negative} examples ({n_positive} positives); choose a smaller k."
+            )
+        return k
+
+    def of_share(self, share: float) -> Any:
+        """A number k of examples times the share, at least 1; a multiple of P as it is."""
+        if not isinstance(self.k, int):
+            return self
+        return replace(self, k=max(1, round(share * self.k)))
+
+    def check(self, y: FloatArray) -> None:
+        """Raise ValueError if k exceeds the number of examples."""
+        self.n_alarms(y)
+
+
 @named("prec@<k>", pattern=f"prec@{K_PATTERN}", read=read_k)
 @dataclass(frozen=True)
-class PrecisionAtK(AtK, HighestScores, FractionalMeasure):
+class PrecisionAtK(AtK, FractionalMeasure):
     """``Delta = 1 - a / (a + b)`` over labellings with ``a + b >= k``: precision at k.
 
     Conventions
@@ -156,22 +208,22 @@ class PrecisionAtK(AtK, HighestScores, FractionalMeasure):
 
     def admissible(self, n_true_positive: Any, n_false_positive: Any, y: FloatArray) -> BoolArray:
         """``a + b >= k``."""
-        return np.add(n_true_positive, n_false_positive) >= self.n_selected(y)
+        return np.add(n_true_positive, n_false_positive) >= self.n_alarms(y)
 
     def score(self, y: FloatArray, scores: FloatArray) -> float:
         """Expected number of positives among the k highest scores, divided by k."""
-        k = self.n_selected(y)
+        k = self.n_alarms(y)
         return expected_true_positives(y, scores, k) / k
 
-    def _paying_interval(
-        self, prices: FloatArray, n_alarms: FloatArray, n_positive: int
-    ) -> tuple[FloatArray, FloatArray]:
-        return interval_of_ratio(prices, n_alarms, float(n_positive))
+    _needs_alarms = True
+
+    def _gain(self, n_positive: int) -> tuple[float, float, float]:
+        return float(n_positive), 0.0, 0.0
 
     def _candidates(self, classes: OrderedClasses) -> tuple[IndexArray, IndexArray]:
         a = np.arange(classes.n_positive + 1)
         # Concave in b: the constrained best is the nearest admissible one with a positive loss.
-        needed = np.maximum(self.n_selected(classes.y) - a, 1)
+        needed = np.maximum(self.n_alarms(classes.y) - a, 1)
         n_alarms = np.maximum(self._best_alarms(classes), needed)
         possible = needed <= classes.n_negative
         return a[possible], n_alarms[possible]
@@ -190,7 +242,7 @@ class _RecallSearch(SearchedMeasure):
 
 @named("rec@<k>", pattern=f"rec@{K_PATTERN}", read=read_k)
 @dataclass(frozen=True)
-class RecallAtK(AtK, HighestScores, _RecallSearch):
+class RecallAtK(AtK, _RecallSearch):
     """``Delta = 1 - a / P`` over labellings with ``a + b <= k``: recall at k.
 
     Conventions
@@ -210,17 +262,17 @@ class RecallAtK(AtK, HighestScores, _RecallSearch):
 
     def admissible(self, n_true_positive: Any, n_false_positive: Any, y: FloatArray) -> BoolArray:
         """``a + b <= k``."""
-        return np.add(n_true_positive, n_false_positive) <= self.n_selected(y)
+        return np.add(n_true_positive, n_false_positive) <= self.n_alarms(y)
 
     def score(self, y: FloatArray, scores: FloatArray) -> float:
         """Expected number of positives among the k highest scores, divided by P."""
-        return expected_true_positives(y, scores, self.n_selected(y)) / self.unit(y)
+        return expected_true_positives(y, scores, self.n_alarms(y)) / self.unit(y)
 
     def _lowest_alarm(self, n_positive: int) -> float:
         return 0.0
 
     def _candidates(self, classes: OrderedClasses) -> tuple[IndexArray, IndexArray]:
-        k = self.n_selected(classes.y)
+        k = self.n_alarms(classes.y)
         a = np.arange(min(k, classes.n_positive - 1) + 1)
         return a, np.minimum(k - a, classes.n_negative_above_zero)
 
@@ -254,3 +306,27 @@ class PRBEP(HighestScores, _RecallSearch):
     def _candidates(self, classes: OrderedClasses) -> tuple[IndexArray, IndexArray]:
         n_alarms = np.arange(1, min(classes.n_positive, classes.n_negative) + 1)[::-1]
         return classes.n_positive - n_alarms, n_alarms
+
+
+def parse_k(k: int | str) -> int | Fraction:
+    """``k`` itself, or the multiple of P that "2p", "p/2" or "0.5p" stands for, as a fraction."""
+    if isinstance(k, Integral) and not isinstance(k, bool) and k >= 1:
+        return int(k)
+    match = _MULTIPLE.fullmatch(k.replace(" ", "").lower()) if isinstance(k, str) else None
+    if match and int(match["divisor"] or 1) > 0:
+        multiple = Fraction(match["factor"] or 1) / int(match["divisor"] or 1)
+        if multiple > 0:
+            return multiple
+    raise ValueError(
+        f"k must be a positive integer, or a multiple of the number of positives such as '2p', "
+        f"'p/2' or '0.5p'; got {k!r}."
+    )
+
+
+def expected_true_positives(y: FloatArray, scores: FloatArray, k: int) -> float:
+    """Mean number of positives among the k highest scores, over all orders of the tied scores."""
+    positive, scores = np.asarray(y) > 0, np.asarray(scores)
+    threshold = np.partition(scores, scores.size - k)[scores.size - k]
+    above, tied = scores > threshold, scores == threshold
+    share = (k - np.count_nonzero(above)) / np.count_nonzero(tied)
+    return float(np.count_nonzero(positive & above) + share * np.count_nonzero(positive & tied))

@@ -3,7 +3,9 @@
     min_j ||x_ij - x^k||^2 = min_j ( ||x_ij||^2 - 2 <x_ij, x^k> ) + ||x^k||^2
 
 The bracket is one product of [-2 x_ij, ||x_ij||^2] with [x^k, 1], of which only the least number of
-each bag is kept; likewise the greatest cosine. No array is larger than a block and the result.
+each bag is kept; likewise the greatest cosine. No array is larger than a block and the result:
+``max_bytes`` is what all besides the result may take. ``prototypes`` are an array or a CSR array of
+shape (n_prototypes, n_columns).
 """
 
 from __future__ import annotations
@@ -34,16 +36,11 @@ NEGLIGIBLE = 1e-6
 
 
 def nearest_squared(bags: Bags, prototypes: Any, max_bytes: int) -> FloatArray:
-    """``min_j ||x_ij - x^k||^2`` of shape (n_bags, n_prototypes).
-
-    Parameters
-    ----------
-    prototypes : array or CSR array of shape (n_prototypes, n_columns)
-    max_bytes : int
-        Memory for all besides the result.
-    """
+    """``min_j ||x_ij - x^k||^2`` of shape (n_bags, n_prototypes)."""
     # Products of numbers far from 0 would lose the digits of their differences.
-    centre = None if sp.issparse(prototypes) else _centre(prototypes)
+    centre = None
+    if not sp.issparse(prototypes) and prototypes.shape[0]:
+        centre = prototypes.mean(axis=0, dtype=np.float64)
 
     def left(instances: Any) -> Any:
         rows = _shifted(instances, centre)
@@ -59,13 +56,7 @@ def nearest_squared(bags: Bags, prototypes: Any, max_bytes: int) -> FloatArray:
 
 
 def greatest_cosine(bags: Bags, prototypes: Any, max_bytes: int) -> FloatArray:
-    """``max_j <x_ij, x^k> / (||x_ij|| ||x^k||)`` of shape (n_bags, n_prototypes), 0 for zeros.
-
-    Parameters
-    ----------
-    bags, prototypes, max_bytes
-        As for :func:`nearest_squared`.
-    """
+    """``max_j <x_ij, x^k> / (||x_ij|| ||x^k||)`` of shape (n_bags, n_prototypes), 0 for zeros."""
 
     def left(rows: Any) -> Any:
         return normalize(rows.astype(np.float64, copy=False))
@@ -85,17 +76,8 @@ def reduce_over_bags(
 ) -> FloatArray:
     """``best_j <left(x_ij), right(x^k)> + added_k`` of shape (n_bags, n_prototypes).
 
-    Parameters
-    ----------
-    prototypes : array or CSR array of shape (n_prototypes, n_columns)
-    left : callable
-        Turns rows of instances into factors.
-    right : callable
-        Turns rows of prototypes into factors, and what is added.
-    best : ufunc
-        ``np.minimum`` or ``np.maximum``.
-    max_bytes : int
-        Memory for all besides the result.
+    ``left`` turns instances into factors, ``right`` prototypes into factors and what is added;
+    ``best`` is ``np.minimum`` or ``np.maximum``.
     """
     worst = np.inf if best is np.minimum else -np.inf
     found = np.full((len(bags), prototypes.shape[0]), worst)
@@ -122,7 +104,8 @@ def block_shape(bags: Bags, prototypes: Any, max_bytes: int) -> tuple[int, int]:
     # The factors, the rows they are made of, and intermediate products.
     width = 3 * (bags.shape[1] + 1)
     if sparse:
-        stored = max(_stored(bags.instances), _stored(prototypes))
+        # Stored values of an average row.
+        stored = max(rows.nnz / max(1, rows.shape[0]) for rows in (bags.instances, prototypes))
         width = 6 * (1 + int(stored))
     numbers = max(1, (max_bytes - SMALL_CHANGE) // 8)
     # With r = c = s: copies s^2 + 2 width s = numbers.
@@ -155,25 +138,13 @@ def median_distance(instances: Any) -> float:
     return middle
 
 
-def _stored(rows: sp.csr_array) -> float:
-    """Stored values of an average row."""
-    return rows.nnz / max(1, rows.shape[0])
-
-
 def _pieces(n: int, size: int) -> Iterator[slice]:
     for start in range(0, n, size):
         yield slice(start, min(start + size, n))
 
 
-def _centre(prototypes: FloatArray) -> FloatArray:
-    """The mean of the prototypes, or 0 if there are none."""
-    if prototypes.shape[0] == 0:
-        return np.zeros(prototypes.shape[1])
-    return prototypes.mean(axis=0, dtype=np.float64)
-
-
 def _shifted(rows: Any, centre: FloatArray | None) -> Any:
-    """Rows in float64, minus the centre."""
+    """Rows in float64, minus the centre if there is one."""
     rows = rows.astype(np.float64, copy=False)
     if centre is None:
         return rows

@@ -7,19 +7,22 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.validation import check_is_fitted
 
 from scoresieve._checks import check_count
 from scoresieve.estimators import MeasureSVC
-from scoresieve.estimators.whole_fit import whole_fit
+from scoresieve.estimators.data import whole_fit
+from scoresieve.estimators.linear_model import BudgetedMixin, each_model
+from scoresieve.estimators.summary.facts import budget_facts
 from scoresieve.measures import Measure
-from scoresieve.mil.bag_model import OF_EMBEDDING, BagModelMixin
+from scoresieve.mil.bag_model import OF_EMBEDDING, BagModelMixin, bag_classifier
 
 #: Instances for each class when neither their number nor a budget is given.
 DEFAULT_INSTANCES = 40
 
 
 @dataclass(eq=False, repr=False)
-class BagMeasureSVC(BagModelMixin, ClassifierMixin, BaseEstimator):
+class BagMeasureSVC(BudgetedMixin, BagModelMixin, ClassifierMixin, BaseEstimator):
     """``f(B) = sum_k w_k max_{x in B} exp(-||x - x^k||^2 / (2 sigma^2)) + b``, with few x^k.
 
     Each bag is embedded by its similarity to the training instances (MILES), and
@@ -47,15 +50,15 @@ class BagMeasureSVC(BagModelMixin, ClassifierMixin, BaseEstimator):
         Width of the similarity: a number, ``"median"``, or a multiple such as ``"0.5*median"``.
     metric, n_prototypes, prototypes, max_memory, random_state
         As in :class:`~scoresieve.mil.MILESEmbedding`.
-    bound, price, certificate, fit_intercept, intercept_scaling, pos_label, solver, tol, max_iter, \
+    bound, price, certificate, fit_intercept, intercept_scaling, pos_label, tol, max_iter, \
 max_time, n_jobs, verbose
         As in :class:`~scoresieve.MeasureSVC`.
 
     Attributes
     ----------
     embedding_ : MILESEmbedding
-    model_ : MeasureSVC
-        On the embedding of the training bags.
+    models_ : tuple of ClassModel
+        The model of each class as a value, on the columns of the embedding.
     key_instances_ : list of KeyInstance
         Class by class, the largest weights first.
     n_instances_selected_ : int
@@ -97,13 +100,20 @@ status_, history_
     fit_intercept: bool = True
     intercept_scaling: float = 1.0
     pos_label: Any = None
-    solver: str = "bundle"
     tol: float = 0.05
     max_iter: int = 1000
     max_time: float | None = None
     n_jobs: int | None = None
     random_state: Any = 0
     verbose: int = 0
+
+    _saved = bag_classifier("problem_", "measure_", "certificate")
+    _facts = budget_facts
+    price_ = each_model(lambda model: model.price)
+
+    def _all_columns(self, X: Any) -> Any:
+        check_is_fitted(self, "models_")
+        return self.embedding_.transform(X)
 
     @whole_fit
     def fit(self, bags: Any, y: Any, sample_weight: ArrayLike | None = None) -> BagMeasureSVC:

@@ -2,31 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
-from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from scoresieve._arrays import Array, FloatArray, IntArray
 from scoresieve._checks import check_weights
-from scoresieve.certificate import Certificate
+from scoresieve._record import Record
 from scoresieve.estimators.linear_model import LinearModelMixin
-from scoresieve.estimators.persistence.fields import fields_of
-from scoresieve.estimators.persistence.kinds import weights as weights_of
-from scoresieve.estimators.persistence.saving import PersistenceMixin
-from scoresieve.estimators.summary.parts import Fact
-from scoresieve.mil.bag_checks import check_length
-from scoresieve.mil.bags import Bags, as_bags
+from scoresieve.estimators.model import ClassModel
+from scoresieve.estimators.persistence.fields import Field
+from scoresieve.estimators.persistence.registry import PersistenceMixin, estimator_field
+from scoresieve.estimators.persistence.values import classifier
+from scoresieve.estimators.targets import Targets
+from scoresieve.mil.bags import Bags, as_bags, check_length
 from scoresieve.mil.embedding import MILESEmbedding
 
 #: Parameters that belong to the embedding.
 OF_EMBEDDING = ("sigma", "metric", "n_prototypes", "prototypes", "max_memory", "random_state")
-#: Fitted attributes of the model on the embedding that are not those of the model of bags.
-NOT_TAKEN = {"coef_", "support_", "supports_", "n_features_selected_", "n_features_in_"}
 
 
 class KeyInstance(NamedTuple):
@@ -48,9 +46,19 @@ class KeyInstance(NamedTuple):
     vector: Any
 
 
-def _may_certify(model: Any) -> bool:
-    """Not for rivals, whose model on the embedding has no certificate."""
-    return not hasattr(model, "model_") or hasattr(model.model_, "certify")
+def _check_origins(record: Record, key: Any) -> IntArray:
+    """Bag and place of each selected instance."""
+    columns = [model["columns"] for model in record.known.values["models_"]]
+    origins = record.array(key, np.int64, (np.unique(np.concatenate(columns)).size, 2))
+    if np.any(origins < 0):
+        record.refuse(key, "must be numbers of bags, and places there.")
+    return origins
+
+
+def bag_classifier(*has: str) -> dict[str, Field]:
+    """The fitted state; ``has`` as in :func:`classifier`."""
+    columns = {"embedding_": estimator_field(MILESEmbedding)}
+    return {**classifier(*has, columns=columns), "origins_": Field(_check_origins)}
 
 
 class BagModelMixin(LinearModelMixin, PersistenceMixin):
@@ -58,15 +66,14 @@ class BagModelMixin(LinearModelMixin, PersistenceMixin):
 
     Conventions
     -----------
-    ``fit`` of a subclass ends with ``_fit_on_embedding`` or ``_take_over``, which set
-    ``embedding_``, ``model_``, ``key_instances_``, ``n_instances_selected_``, ``coef_`` and all
-    fitted attributes of ``model_`` that mean the same for bags.
+    * ``fit`` of a subclass ends with ``_keep_bags``, which sets ``embedding_``, ``origins_`` and
+      what every linear model has. The columns of ``models_`` are prototypes of the embedding.
+    * ``coef_`` has the selected prototypes alone, in their order.
     """
 
     _nouns = ("instances", "bags")
-    _fields = fields_of("embedding_", "model_", "_origins")
-    _fields |= {"coef_": weights_of("problems", "selected")}
-    _selected: Any
+    embedding_: MILESEmbedding
+    origins_: IntArray
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -79,13 +86,7 @@ class BagModelMixin(LinearModelMixin, PersistenceMixin):
     ) -> None:
         """Embed the bags, fit the model on them, and keep what it selected.
 
-        Parameters
-        ----------
-        y : array-like of shape (n_bags,) or (n_bags, n_classes)
-        model : estimator
-            For the embedding; with ``support_`` when it is fitted.
-        sample_weight : array-like of shape (n_bags,), optional
-            Bags without weight give no prototypes.
+        Bags without weight give no prototypes.
         """
         bags = as_bags(bags)
         check_length(len(bags), y)
@@ -93,74 +94,62 @@ class BagModelMixin(LinearModelMixin, PersistenceMixin):
         embedding = MILESEmbedding(**{name: getattr(self, name) for name in OF_EMBEDDING})
         kept = bags if weights is None else bags[numbers]
         embedding.fit(kept)
-        model.fit(embedding.transform(bags), y, **weights_argument(weights))
-        self._take_over(embedding, model, kept, numbers)
+        # Estimators may not have the argument.
+        argument = {} if weights is None else {"sample_weight": weights}
+        model.fit(embedding.transform(bags), y, **argument)
+        for name in vars(model).keys() & {"problem_", "measure_"}:
+            setattr(self, name, getattr(model, name))
+        self._keep_bags(embedding, kept, numbers, model.targets_, model.models_, len(bags))
 
-    def _take_over(
-        self, embedding: MILESEmbedding, model: Any, kept: Bags, numbers: IntArray
+    def _keep_bags(
+        self,
+        embedding: MILESEmbedding,
+        kept: Bags,
+        numbers: IntArray,
+        targets: Targets,
+        models: Sequence[ClassModel],
+        n_samples: int,
     ) -> None:
-        """Set the fitted attributes from those of a model on the embedding.
-
-        Parameters
-        ----------
-        kept : Bags
-            That the embedding was fitted on.
-        numbers : ndarray of int of shape (len(kept),)
-            Their numbers among all bags.
-        """
-        places = [kept.origin(k) for k in embedding.prototype_indices_[model.support_]]
+        """Set the fitted state; the embedding is of ``kept``, which have these numbers of all."""
+        self.embedding_ = embedding
+        self._keep(targets, models, n_samples)
+        places = [kept.origin(k) for k in embedding.prototype_indices_[self.support_]]
         origins = [(numbers[bag], position) for bag, position in places]
-        for name in fitted_names(self):
-            delattr(self, name)
-        self.embedding_, self.model_ = embedding, model
-        self._origins = np.array(origins, dtype=np.int64).reshape(-1, 2)
-        self.coef_ = np.ascontiguousarray(model.coef_[:, model.support_])
-        self.__dict__.update(self._derived())
+        self.origins_ = np.array(origins, dtype=np.int64).reshape(-1, 2)
 
-    def _derived(self) -> dict[str, Any]:
-        """What the model on the embedding says of bags, and the selected instances."""
-        model = self.model_
-        return {
-            **{name: getattr(model, name) for name in fitted_names(model) if name not in NOT_TAKEN},
-            "_targets": model._targets,
-            "n_instances_selected_": model.n_features_selected_,
-            "_selected": self.embedding_.prototypes_[model.support_],
-            "key_instances_": list(self._key_instances()),
-        }
+    def _n_weights(self) -> int:
+        return self.support_.size
 
-    def _key_instances(self) -> Iterator[KeyInstance]:
+    @property
+    def n_instances_selected_(self) -> int:
+        """How many instances are selected."""
+        return int(self.support_.size)
+
+    @property
+    def key_instances_(self) -> list[KeyInstance]:
         """The selected instances class by class, the largest weights first."""
-        model = self.model_
+        targets, prototypes = self.targets_, self.embedding_.prototypes_
         coef = self.coef_.toarray() if sp.issparse(self.coef_) else self.coef_
-        labels = model.classes_[1:] if model._targets.kind == "binary" else model.classes_
+        labels = targets.classes[1:] if targets.kind == "binary" else targets.classes
+        found = []
         for label, w in zip(labels, coef, strict=True):
             for place in np.argsort(-np.abs(w), kind="stable")[: np.count_nonzero(w)]:
-                bag, position = self._origins[place].tolist()
-                vector = self.embedding_.prototypes_[[model.support_[place]]]
+                bag, position = self.origins_[place].tolist()
+                vector = prototypes[[self.support_[place]]]
                 vector = vector if sp.issparse(vector) else vector[0]
-                yield KeyInstance(label, bag, position, float(w[place]), vector)
+                found.append(KeyInstance(label, bag, position, float(w[place]), vector))
+        return found
 
     def _without_certificate(self) -> Any:
-        """The selected instances alone, and the model on their columns of the embedding."""
+        """The selected instances alone, and models of their columns of the embedding."""
         lean = super()._without_certificate()
-        embedding, model = lean.embedding_, lean.model_
         # No embedding is without any column.
-        kept = model.support_ if model.support_.size else np.arange(1)
-        embedding.prototypes_ = embedding.prototypes_[kept]
-        embedding.prototype_indices_ = embedding.prototype_indices_[kept]
-        model.n_features_in_, model.coef_ = int(kept.size), model.coef_[:, kept]
-        model.supports_ = [np.searchsorted(kept, support) for support in model.supports_]
-        model.support_ = np.searchsorted(kept, model.support_)
+        kept = self.support_ if self.support_.size else np.arange(1)
+        lean.embedding_ = lean.embedding_.with_prototypes(kept)
+        lean.models_ = tuple(
+            replace(model, columns=np.searchsorted(kept, model.columns)) for model in lean.models_
+        )
         return lean
-
-    def _facts(self, problem: int) -> list[Fact]:
-        """Those of the model on the embedding, where columns are instances and rows are bags."""
-        return self.model_._facts(problem, owner=self)
-
-    def _weights_of(self, problem: int) -> tuple[IntArray, FloatArray]:
-        """Places among the selected instances, and weights."""
-        w = self._coefficients()[problem]
-        return np.flatnonzero(w), w[w != 0.0]
 
     def _column_names(self, feature_names: ArrayLike | None) -> Array:
         if feature_names is not None:
@@ -168,16 +157,19 @@ class BagModelMixin(LinearModelMixin, PersistenceMixin):
                 f"feature_names has {np.size(feature_names)} entries, but instances are selected "
                 "here, which are named by their training bag and place; leave it at None."
             )
-        names = [f"bag {bag}, instance {position}" for bag, position in self._origins]
+        names = [f"bag {bag}, instance {position}" for bag, position in self.origins_]
         return np.array(names, dtype=object)
+
+    def _numbered(self, model: ClassModel) -> IntArray:
+        return np.searchsorted(self.support_, model.columns)
 
     def _n_columns(self) -> int | None:
         return None
 
     def _validated(self, X: Any) -> FloatArray:
         """The similarity of each bag to the selected instances."""
-        check_is_fitted(self, "coef_")
-        return self.embedding_.similarities(X, self._selected)
+        check_is_fitted(self, "models_")
+        return self.embedding_.similarities(X, self.embedding_.prototypes_[self.support_])
 
     def instance_scores(self, bag: Any) -> FloatArray:
         """What each instance of one bag adds to the decision.
@@ -194,15 +186,7 @@ class BagModelMixin(LinearModelMixin, PersistenceMixin):
         shares = near == best
         shares = shares / shares.sum(axis=0)
         added = (shares * best) @ self.coef_.T
-        return added[:, 0] if self._targets.kind == "binary" else added
-
-    @available_if(_may_certify)
-    def certify(
-        self, X: Any, y: Any, sample_weight: ArrayLike | None = None
-    ) -> Certificate | list[Certificate]:
-        """Recompute primal, dual and gap from the training bags; see ``MeasureSVC.certify``."""
-        check_is_fitted(self, "coef_")
-        return self.model_.certify(self.embedding_.transform(X), y, sample_weight)
+        return added[:, 0] if self.targets_.kind == "binary" else added
 
 
 def counted_bags(bags: Bags, sample_weight: ArrayLike | None) -> tuple[IntArray, FloatArray | None]:
@@ -218,13 +202,3 @@ def counted_bags(bags: Bags, sample_weight: ArrayLike | None) -> tuple[IntArray,
     if not weights.any():
         raise ValueError("sample_weight is zero for all bags; give a positive weight to some.")
     return np.flatnonzero(weights), weights
-
-
-def weights_argument(weights: FloatArray | None) -> dict[str, FloatArray]:
-    """``sample_weight`` as a keyword argument, for estimators that may not have it."""
-    return {} if weights is None else {"sample_weight": weights}
-
-
-def fitted_names(model: Any) -> list[str]:
-    """Public attributes that ``fit`` has set."""
-    return [name for name in vars(model) if name.endswith("_") and not name.startswith("_")]

@@ -4,41 +4,35 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils import check_X_y
-from sklearn.utils.validation import check_is_fitted
 
-from scoresieve._arrays import FloatArray
-from scoresieve._checks import check_count
-from scoresieve.estimators import ScoreSieve
-from scoresieve.estimators.persistence.kinds import estimator
+from scoresieve._arrays import IntArray
+from scoresieve._checks import check_count, check_X
+from scoresieve.design import Design, as_design
+from scoresieve.estimators.data import whole_fit
 from scoresieve.estimators.progress import CallbackMixin, FitTasks, with_callbacks
-from scoresieve.estimators.sieve.arguments import read_sizes
-from scoresieve.estimators.sieve.calibration import probabilities
-from scoresieve.estimators.sieve.plans import make_plan, start_clock
-from scoresieve.estimators.sieve.sieving import Sieved, Sieving
-from scoresieve.estimators.sieve.splits import LabelledData, Parts, make_parts
+from scoresieve.estimators.sieve.plan import make_plan, read_sizes, start_clock
+from scoresieve.estimators.sieve.results import ChosenMixin
+from scoresieve.estimators.sieve.run import SieveRun
+from scoresieve.estimators.sieve.splits import LabelledData, Parts, Split, make_parts
+from scoresieve.estimators.summary.facts import sieve_facts
 from scoresieve.estimators.targets import read_targets
-from scoresieve.estimators.whole_fit import whole_fit
 from scoresieve.measures import Measure, get_measure
-from scoresieve.mil.bag_checks import check_length
-from scoresieve.mil.bag_model import OF_EMBEDDING, BagModelMixin, counted_bags
-from scoresieve.mil.bags import as_bags
-from scoresieve.mil.embedded_view import EmbeddedView, check_sigmas
-from scoresieve.mil.embedding import MILESEmbedding
+from scoresieve.mil.bag_model import OF_EMBEDDING, BagModelMixin, bag_classifier, counted_bags
+from scoresieve.mil.bags import Bags, as_bags, check_length
+from scoresieve.mil.embedding import MILESEmbedding, check_sigma
 
-#: What the table of a sieve calls numbers of columns, and what they are here.
-COLUMNS, INSTANCES = "n_features_to_select", "n_instances_to_select"
 #: C of the losses if none are given.
 DEFAULT_CS = (0.3, 1.0, 3.0, 10.0)
 
 
 @dataclass(eq=False, repr=False)
-class BagScoreSieve(BagModelMixin, CallbackMixin, ClassifierMixin, BaseEstimator):
+class BagScoreSieve(ChosenMixin, BagModelMixin, CallbackMixin, ClassifierMixin, BaseEstimator):
     """``f(B) = sum_k w_k s(x^k, B) + b``, with the k instances whose cross-fitted score is highest.
 
     Each bag is embedded by its similarity s to the training instances (MILES), and
@@ -78,8 +72,8 @@ class BagScoreSieve(BagModelMixin, CallbackMixin, ClassifierMixin, BaseEstimator
     ----------
     embedding_ : MILESEmbedding
         Of all bags, with the chosen sigma.
-    model_ : ScoreSieve
-        On this embedding.
+    models_ : tuple of ClassModel
+        The model of each class as a value, on the columns of this embedding.
     key_instances_ : list of KeyInstance
         Class by class, the largest weights first.
     n_instances_selected_ : int
@@ -108,7 +102,7 @@ class BagScoreSieve(BagModelMixin, CallbackMixin, ClassifierMixin, BaseEstimator
     _: KW_ONLY
     n_instances_to_select: Any = None
     sigmas: Any = ("0.25*median", "0.5*median", "median")
-    candidates: Iterable[str] = ("squared_hinge", "measure")
+    candidates: Iterable[str] = ("squared_hinge", "bound")
     Cs: Iterable[float] | None = None
     cv: Any = None
     metric: str = "rbf"
@@ -121,7 +115,8 @@ class BagScoreSieve(BagModelMixin, CallbackMixin, ClassifierMixin, BaseEstimator
     random_state: Any = 0
     verbose: int = 0
 
-    _fields: ClassVar = BagModelMixin._fields | {"model_": estimator("ScoreSieve")}
+    _saved = bag_classifier("measure_", "choice")
+    _facts = sieve_facts
 
     @with_callbacks
     @whole_fit
@@ -143,26 +138,19 @@ class BagScoreSieve(BagModelMixin, CallbackMixin, ClassifierMixin, BaseEstimator
         limits = start_clock(self.max_time)
         data = self._read_data(bags, y, sample_weight)
         parts, measure = make_parts(self.cv, data, groups), get_measure(self.measure)
-        views = self._views(parts)
-        n_instances = min(views[0].n_columns(split) for split in parts.splits)
-        sizes = read_sizes(self.n_instances_to_select, INSTANCES, n_instances)
+        sources = self._sources(parts)
+        n_instances = min(sources[0].n_columns(split) for split in parts.splits)
+        sizes = read_sizes(self.n_instances_to_select, "n_instances_to_select", n_instances)
         plan = make_plan(self, sizes, limits, Cs=DEFAULT_CS)
-        sieving = Sieving(plan, measure, parts, views)
-        tasks = FitTasks(self, sieving.titles, data.X, y, {"sample_weight": sample_weight})
-        sieved = sieving.run(tasks.reporters, self.n_jobs)
-        embedding = views[sieved.view].fitted()
-        model = ScoreSieve(**{name: getattr(self, name) for name in self._shared_names()})
-        model.n_features_in_ = embedding.prototypes_.shape[0]
-        model._store(data, measure, with_instances(sieved))
-        model.smaller_models_ = None
+        run = SieveRun(plan, measure, parts, sources)
+        tasks = FitTasks(self, run.titles, data.X, y, {"sample_weight": sample_weight})
+        best, models = run.run(tasks.reporters, self.n_jobs)
+        embedding = sources[best].fitted()
         numbers, _ = counted_bags(data.X, data.weights)
-        self._take_over(embedding, model, parts.data.X, numbers)
+        self.measure_ = measure
+        self._keep_bags(embedding, parts.data.X, numbers, data.targets, models, len(data.X))
         tasks.end()
         return self
-
-    def _shared_names(self) -> list[str]:
-        """Parameters that ``ScoreSieve`` has, too."""
-        return [name for name in ScoreSieve().get_params() if name in self.get_params()]
 
     def _read_data(self, bags: Any, y: Any, sample_weight: Any) -> LabelledData:
         """What ``fit`` was given, in checked form."""
@@ -172,35 +160,68 @@ class BagScoreSieve(BagModelMixin, CallbackMixin, ClassifierMixin, BaseEstimator
         targets, y = read_targets(y, self.pos_label)
         return LabelledData(bags, y, counted_bags(bags, sample_weight)[1], targets)
 
-    def _views(self, parts: Parts) -> list[EmbeddedView]:
+    def _sources(self, parts: Parts) -> list[EmbeddedColumns]:
         """The bags by each of the widths; the cosine has none."""
         if self.n_prototypes is not None:
             check_count(self.n_prototypes, "n_prototypes")
         others = {name: getattr(self, name) for name in OF_EMBEDDING if name != "sigma"}
         if self.metric == "cosine":
-            return [EmbeddedView(parts.data.X, MILESEmbedding(**others), {})]
+            return [EmbeddedColumns(parts.data.X, MILESEmbedding(**others), {})]
         return [
-            EmbeddedView(parts.data.X, MILESEmbedding(sigma, **others), {"sigma": sigma})
+            EmbeddedColumns(parts.data.X, MILESEmbedding(sigma, **others), {"sigma": sigma})
             for sigma in check_sigmas(self.sigmas)
         ]
 
-    def _above_thresholds(self, decision: FloatArray) -> FloatArray:
-        return self.model_._above_thresholds(decision)
 
-    def predict_proba(self, bags: Any) -> FloatArray:
-        """The probability of each class; see :meth:`scoresieve.ScoreSieve.predict_proba`."""
-        check_is_fitted(self, "coef_")
-        return probabilities(self._targets, self.decision_function(bags), self.model_._odds)
+@dataclass(frozen=True, eq=False)
+class EmbeddedColumns:
+    """``s(x^k, B_i)`` with x^k of the bags that train alone, and their median distance.
+
+    An instance of a held-out bag is most similar to its own bag, which no model may profit from.
+    The embedding is not fitted.
+    """
+
+    bags: Bags
+    embedding: MILESEmbedding
+    settings: dict[str, Any]
+    size_name = "n_instances_to_select"
+    has_same_columns = False
+
+    def of_split(self, split: Split) -> Design:
+        """All bags by the instances of those that train."""
+        return self._embedded(split.train)
+
+    def of_all(self) -> Design:
+        """All bags by the instances of all."""
+        return self._embedded(None)
+
+    def _embedded(self, rows: IntArray | None) -> Design:
+        """All bags, checked: numbers that are too large have no similarity."""
+        design = as_design(self.fitted(rows).transform(self.bags))
+        check_X(design)
+        return design
+
+    def fitted(self, rows: IntArray | None = None) -> MILESEmbedding:
+        """The embedding by the instances of some bags, or of all."""
+        return clone(self.embedding).fit(self.bags if rows is None else self.bags[rows])
+
+    def n_columns(self, split: Split) -> int:
+        """How many instances there are at most to choose from without the held-out bags."""
+        n_instances = int(self.bags.sizes[split.train].sum())
+        return min(n_instances, self.embedding.n_prototypes or n_instances)
 
 
-def with_instances(sieved: Sieved) -> Sieved:
-    """The same with tables that call the columns of an embedding instances."""
-    tables = []
-    for table in sieved.tables:
-        renamed = {name.replace(COLUMNS, INSTANCES): column for name, column in table.items()}
-        renamed["params"] = [
-            {name.replace(COLUMNS, INSTANCES): value for name, value in point.items()}
-            for point in table["params"]
-        ]
-        tables.append(renamed)
-    return sieved._replace(tables=tables)
+def check_sigmas(sigmas: Any) -> list[Any]:
+    """Distinct widths in the order given, each of them checked."""
+    if isinstance(sigmas, str) or not isinstance(sigmas, Iterable):
+        raise ValueError(
+            f"sigmas must be a list of numbers or multiples of the median; got {sigmas!r}. Put a "
+            "single value in a list."
+        )
+    # Numbers of NumPy would be arrays in the files of saved models.
+    sigmas = [each.item() if isinstance(each, np.generic) else each for each in sigmas]
+    if not sigmas:
+        raise ValueError("sigmas is empty; give at least one value.")
+    for place, sigma in enumerate(sigmas):
+        check_sigma(sigma, f"sigmas[{place}]")
+    return list(dict.fromkeys(sigmas))

@@ -10,13 +10,6 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
 from scoresieve._arrays import Array, IntArray
-from scoresieve.mil.bag_checks import (
-    as_bag,
-    as_instances,
-    as_offsets,
-    check_same_columns,
-    first_not_finite,
-)
 
 
 class Bags:
@@ -49,8 +42,8 @@ class Bags:
     """
 
     def __init__(self, instances: Any, offsets: ArrayLike, names: ArrayLike | None = None) -> None:
-        self.instances = as_instances(instances)
-        self.offsets = as_offsets(offsets, self.instances.shape[0])
+        self.instances = _as_instances(instances)
+        self.offsets = _as_offsets(offsets, self.instances.shape[0])
         self.names = np.arange(len(self)) if names is None else np.asarray(names)
         if self.names.shape != (len(self),):
             raise ValueError(
@@ -60,7 +53,7 @@ class Bags:
         empty = np.flatnonzero(self.sizes == 0)
         if empty.size:
             raise ValueError(f"bag {self.label(empty[0])} is empty; leave it out.")
-        row = first_not_finite(self.instances)
+        row = _first_not_finite(self.instances)
         if row is not None:
             bag, position = self.origin(row)
             raise ValueError(
@@ -70,17 +63,11 @@ class Bags:
 
     @classmethod
     def from_list(cls, bags: Sequence[Any], names: ArrayLike | None = None) -> Bags:
-        """Stack a list of 2-D arrays or sparse matrices, one for each bag.
-
-        Parameters
-        ----------
-        bags : sequence of array-like or sparse matrix of shape (n_instances_of_the_bag, n_columns)
-        names : array-like of shape (n_bags,), optional
-        """
-        arrays = [as_bag(bag, place) for place, bag in enumerate(bags)]
+        """Stack a list of 2-D arrays or sparse matrices, one for each bag; names are optional."""
+        arrays = [_as_bag(bag, place) for place, bag in enumerate(bags)]
         if not arrays:
             raise ValueError("bags is empty; give at least one bag.")
-        check_same_columns(arrays)
+        _check_same_columns(arrays)
         offsets = np.concatenate([[0], np.cumsum([array.shape[0] for array in arrays])])
         if any(sp.issparse(array) for array in arrays):
             stacked = sp.vstack([sp.csr_array(array) for array in arrays], format="csr")
@@ -104,7 +91,7 @@ class Bags:
         >>> bags.names.tolist(), bags[0].ravel().tolist()
         (['b', 'a'], [1.0, 3.0])
         """
-        X = as_instances(X)
+        X = _as_instances(X)
         names, members, _ = _by_appearance(groups, X.shape[0])
         order = np.argsort(members, kind="stable")
         offsets = np.concatenate([[0], np.cumsum(np.bincount(members, minlength=names.size))])
@@ -203,13 +190,7 @@ class Bags:
 
 
 def as_bags(bags: Any) -> Bags:
-    """``Bags``, a list of 2-D arrays, or one 3-D array, as ``Bags``.
-
-    Parameters
-    ----------
-    bags : Bags, list of array-like or sparse matrix, or array of shape (n_bags, n_instances, \
-n_columns)
-    """
+    """``Bags``, a list of 2-D arrays or sparse matrices, or one 3-D array, as ``Bags``."""
     if isinstance(bags, Bags):
         return bags
     if isinstance(bags, np.ndarray) and bags.ndim == 2 and bags.dtype.kind != "O":
@@ -223,6 +204,84 @@ n_columns)
             "bag in a list."
         )
     return Bags.from_list(list(bags))
+
+
+def check_length(n_bags: int, y: Any) -> None:
+    """Refuse labels that are not one for each bag."""
+    n_labels = y.shape[0] if hasattr(y, "shape") else len(y)
+    if n_labels != n_bags:
+        raise ValueError(
+            f"y has {n_labels} labels, but there are {n_bags} bags; give one label for each bag."
+        )
+
+
+def _as_instances(instances: Any) -> Any:
+    """A 2-D array or a CSR array, of float32 if it was that, else of float64."""
+    if sp.issparse(instances):
+        instances = sp.csr_array(instances)
+    else:
+        try:
+            instances = np.asarray(instances)
+        except ValueError as error:
+            raise ValueError(f"instances cannot be read as a 2-D array: {error}") from error
+    if instances.ndim != 2:
+        raise ValueError(
+            f"instances must be 2-D, one row for each instance; got shape {instances.shape}."
+        )
+    if instances.dtype.kind not in "biuf":
+        raise ValueError(f"instances must hold real numbers; got dtype {instances.dtype}.")
+    if instances.shape[1] == 0:
+        raise ValueError("instances have no columns; give at least one.")
+    return instances if instances.dtype == np.float32 else instances.astype(np.float64, copy=False)
+
+
+def _as_bag(bag: Any, place: int) -> Any:
+    """One bag of a list as :func:`_as_instances` has it, with its place in every error."""
+    try:
+        array = _as_instances(bag)
+    except ValueError as error:
+        raise ValueError(f"bag {place}: {error}") from error
+    if array.shape[0] == 0:
+        raise ValueError(f"bag {place} is empty; leave it out.")
+    return array
+
+
+def _as_offsets(offsets: ArrayLike, n_instances: int) -> IntArray:
+    """Whole numbers that never fall, from 0 to the number of instances."""
+    offsets = np.asarray(offsets)
+    good = offsets.ndim == 1 and offsets.size >= 2 and offsets.dtype.kind in "iu"
+    if not good or offsets[0] != 0 or offsets[-1] != n_instances or np.any(np.diff(offsets) < 0):
+        raise ValueError(
+            f"offsets must be whole numbers that rise from 0 to the {n_instances} instances, one "
+            f"more than there are bags; got {offsets!r}."
+        )
+    return offsets.astype(np.int64)
+
+
+def _check_same_columns(arrays: list) -> None:
+    """Refuse bags with another number of columns than the first."""
+    for place, array in enumerate(arrays):
+        if array.shape[1] != arrays[0].shape[1]:
+            raise ValueError(
+                f"bag {place} has {array.shape[1]} columns, but bag 0 has {arrays[0].shape[1]}; "
+                "all bags must have the same columns."
+            )
+
+
+def _first_not_finite(instances: Any) -> int | None:
+    """The first row with NaN or infinity; None if there is none."""
+    values = instances.data if sp.issparse(instances) else instances
+    # NaN and infinity reach the sum, so one pass without a mask settles the usual case.
+    with np.errstate(over="ignore", invalid="ignore"):
+        if np.isfinite(values.sum()):
+            return None
+    finite = np.isfinite(values)
+    if finite.all():
+        return None
+    if sp.issparse(instances):
+        at = int(np.argmin(finite))
+        return int(np.searchsorted(instances.indptr, at, side="right")) - 1
+    return int(np.argmin(finite.all(axis=1)))
 
 
 def _by_appearance(groups: ArrayLike, n_rows: int) -> tuple[Array, IntArray, IntArray]:

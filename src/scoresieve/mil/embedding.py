@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
@@ -15,11 +16,11 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from scoresieve._arrays import Array, FloatArray, IntArray
-from scoresieve._checks import check_count, check_positive
-from scoresieve.estimators.persistence.fields import fields_of
-from scoresieve.estimators.persistence.saving import PersistenceMixin
+from scoresieve._checks import check_choice, check_count, check_positive
+from scoresieve.estimators.data import whole_fit
+from scoresieve.estimators.persistence.fields import columns, count, matrix, nullable, number
+from scoresieve.estimators.persistence.registry import PersistenceMixin
 from scoresieve.estimators.selector import OutputMixin
-from scoresieve.estimators.whole_fit import whole_fit
 from scoresieve.mil._similarity import greatest_cosine, median_distance, nearest_squared
 from scoresieve.mil.bags import Bags, as_bags
 
@@ -82,7 +83,13 @@ class MILESEmbedding(PersistenceMixin, OutputMixin, TransformerMixin, BaseEstima
     max_memory: float = 256e6
     random_state: Any = 0
 
-    _fields = fields_of("n_columns_in_", "prototypes_", "prototype_indices_", "sigma_")
+    # Prototypes are the features of a model on the embedding.
+    _saved = {  # noqa: RUF012 (never changed)
+        "n_columns_in_": count("columns"),
+        "prototypes_": matrix("f", "features", "columns"),
+        "prototype_indices_": columns("features", below=None),
+        "sigma_": nullable(number(float, 0.0)),
+    }
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -102,7 +109,11 @@ class MILESEmbedding(PersistenceMixin, OutputMixin, TransformerMixin, BaseEstima
             # One order of the entries, which a saved model has, too: sums of them are the same.
             self.prototypes_.sum_duplicates()
         self.n_columns_in_ = bags.shape[1]
-        self.sigma_ = None if self.metric == "cosine" else resolve_sigma(self.sigma, bags)
+        self.sigma_ = None
+        if self.metric != "cosine":
+            self.sigma_ = check_sigma(self.sigma)
+            if isinstance(self.sigma, str):
+                self.sigma_ *= median_distance(bags.instances)
         return self
 
     def _check(self) -> None:
@@ -111,11 +122,8 @@ class MILESEmbedding(PersistenceMixin, OutputMixin, TransformerMixin, BaseEstima
             raise ValueError(
                 f"max_memory must be at least {LEAST_MEMORY:g} bytes; got {self.max_memory!r}."
             )
-        for name, known in (("metric", METRICS), ("prototypes", PROTOTYPES)):
-            if getattr(self, name) not in known:
-                raise ValueError(
-                    f"{name} must be one of {list(known)}; got {getattr(self, name)!r}."
-                )
+        check_choice(self.metric, "metric", METRICS)
+        check_choice(self.prototypes, "prototypes", PROTOTYPES)
         if self.n_prototypes is not None:
             check_count(self.n_prototypes, "n_prototypes")
 
@@ -156,22 +164,17 @@ class MILESEmbedding(PersistenceMixin, OutputMixin, TransformerMixin, BaseEstima
         squared *= -0.5 / self.sigma_**2
         return np.exp(squared, out=squared)
 
+    def with_prototypes(self, kept: IntArray) -> MILESEmbedding:
+        """The fitted embedding with some of its prototypes alone."""
+        few = copy(self)
+        few.prototypes_ = self.prototypes_[kept]
+        few.prototype_indices_ = self.prototype_indices_[kept]
+        return few
+
     def get_feature_names_out(self, input_features: Any = None) -> Array:
         """``instance0``, ``instance1``, ...: numbers of the prototypes among training instances."""
         check_is_fitted(self, "prototypes_")
         return np.array([f"instance{k}" for k in self.prototype_indices_], dtype=object)
-
-
-def resolve_sigma(sigma: Any, bags: Bags) -> float:
-    """A width as a number, from a number, "median" or "0.5*median".
-
-    Parameters
-    ----------
-    sigma : float or str
-    bags : Bags
-        Whose instances the median is of.
-    """
-    return check_sigma(sigma) * (median_distance(bags.instances) if isinstance(sigma, str) else 1.0)
 
 
 def check_sigma(sigma: Any, name: str = "sigma") -> float:

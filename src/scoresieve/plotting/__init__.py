@@ -1,11 +1,12 @@
 """Plots of fitted models, as Display classes; matplotlib is imported when one is drawn."""
 
-from scoresieve.plotting.convergence import ConvergenceDisplay
-from scoresieve.plotting.feature_curve import FeatureCurveDisplay
-from scoresieve.plotting.feature_path import FeaturePathDisplay, SupportsDisplay
-from scoresieve.plotting.instance_contributions import InstanceContributionsDisplay
-from scoresieve.plotting.operating_point import OperatingPointDisplay
-from scoresieve.plotting.weights import WeightsDisplay
+from scoresieve.plotting.bars import InstanceContributionsDisplay, WeightsDisplay
+from scoresieve.plotting.curves import (
+    ConvergenceDisplay,
+    FeatureCurveDisplay,
+    OperatingPointDisplay,
+)
+from scoresieve.plotting.dots import FeaturePathDisplay, SupportsDisplay
 
 __all__ = [
     "ConvergenceDisplay",

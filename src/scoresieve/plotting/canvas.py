@@ -5,9 +5,7 @@ from __future__ import annotations
 import textwrap
 from typing import Any
 
-import numpy as np
-
-from scoresieve._arrays import FloatArray
+from scoresieve.estimators.summary.mixin import class_titles
 
 #: For and against a class, and everything else.
 FOR, AGAINST, OTHERS = "#0072b2", "#d55e00", "#8c8c8c"
@@ -82,42 +80,10 @@ def legend_below(ax: Any, n_columns: int = 2, *, of: Any = None) -> None:
 
 def problem_of(model: Any, label: Any) -> tuple[int, Any]:
     """Number and title of one class of a fitted model."""
-    about = list(model._problems())
+    about = class_titles(model)
     if label is None and len(about) == 1:
         return 0, about[0][0]
     labels = [each for _, each in about]
     if label not in labels:
         raise ValueError(f"label={label!r} is not a class with a model; choose one of {labels}.")
     return labels.index(label), about[labels.index(label)][0]
-
-
-def dot_matrix(
-    ax: Any, weights: FloatArray, rows: list[str], columns: list[str], *, x_label: str
-) -> Any:
-    """Dots of the weights, by area: blue and round for, orange and square against.
-
-    Parameters
-    ----------
-    weights : ndarray of shape (n_rows, n_columns)
-        0 where there is no dot. Each column has a scale of its own.
-    """
-    largest = np.abs(weights).max(axis=0, initial=0.0)
-    shares = np.abs(weights) / np.where(largest > 0.0, largest, 1.0)
-    drawn = []
-    for is_seen, colour, marker, text in (
-        (weights > 0, FOR, "o", "for"),
-        (weights < 0, AGAINST, "s", "against"),
-    ):
-        y, x = np.nonzero(is_seen)
-        area = 12.0 + 88.0 * shares[y, x]
-        drawn.append(ax.scatter(x, y, s=area, c=colour, marker=marker, linewidths=0, label=text))
-    ax.set_yticks(np.arange(len(rows)), [fitted_name(name) for name in rows], fontsize=9)
-    ax.set_xticks(np.arange(len(columns)), [fitted_name(name) for name in columns])
-    ax.set_xlim(-0.6, len(columns) - 0.4)
-    ax.set_ylim(len(rows) - 0.4, -0.6)
-    ax.grid(color="#dddddd", linewidth=0.6)
-    ax.set_axisbelow(True)
-    ax.tick_params(length=0)
-    ax.set_xlabel(x_label)
-    fewer_spines(ax, "top", "right", "left", "bottom")
-    return drawn

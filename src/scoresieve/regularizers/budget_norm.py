@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import dataclass
 from typing import Any
 
@@ -79,12 +80,7 @@ class BudgetNorm:
             feature_groups=feature_groups,
             has_constant=has_constant,
         )
-        self._set(budget, units)
-
-    def _set(self, budget: int, units: Units) -> BudgetNorm:
-        object.__setattr__(self, "budget", check_count(budget, "budget"))
-        object.__setattr__(self, "units", units)
-        return self
+        vars(self).update(budget=check_count(budget, "budget"), units=units)
 
     def _vector(self, x: ArrayLike) -> FloatArray:
         x = np.asarray(x, dtype=np.float64)
@@ -137,12 +133,16 @@ class BudgetNorm:
 
         Columns are without repeats, in any order; of a group that is cut the rest stays together.
         """
-        units = self.units.restrict(np.asarray(columns, dtype=np.int64))
-        return object.__new__(BudgetNorm)._set(self.budget, units)
+        return self._changed(units=self.units.restrict(np.asarray(columns, dtype=np.int64)))
 
     def with_budget(self, budget: int) -> BudgetNorm:
         """The norm over the same units with another budget."""
-        return object.__new__(BudgetNorm)._set(budget, self.units)
+        return self._changed(budget=check_count(budget, "budget"))
+
+    def _changed(self, **parts: Any) -> BudgetNorm:
+        changed = copy(self)
+        vars(changed).update(parts)
+        return changed
 
     def value_squared(self, w: ArrayLike) -> float:
         """``||w||_B^2 = sum_{i<=r} z_(i)^2 + tail^2 / (B - r)``, z the unit norms, descending.

@@ -100,7 +100,7 @@ class Units:
         else:
             # Each column is a unit of its own: numbering them is counting.
             unit_of[selectable] = np.arange(kept.size)
-        return Units._from_unit_of(unit_of)
+        return self._from_unit_of(unit_of)
 
     def sums(self, x: FloatArray) -> FloatArray:
         """``sum_{j in unit} x_j`` for every unit, a view of x where each unit is one column."""

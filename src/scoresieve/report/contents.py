@@ -6,17 +6,18 @@ from typing import Any
 
 import numpy as np
 from scipy.special import expit
+from sklearn.base import is_classifier
 
-from scoresieve.estimators.decision import linear_scores
+from scoresieve.estimators.linear_model import measure_of
+from scoresieve.estimators.model import ChoiceTable, ClassModel, FoldSelections
 from scoresieve.estimators.operating_point import (
     OperatingPoint,
     operating_points,
-    point_of_class,
+    smaller_points,
 )
-from scoresieve.estimators.sieve.curve import FeatureCurve, feature_curve
-from scoresieve.estimators.sieve.fold_selections import FoldSelections
-from scoresieve.estimators.summary.mixin import named_weights
-from scoresieve.estimators.summary.parts import Part
+from scoresieve.estimators.sieve.results import FeatureCurve, feature_curve
+from scoresieve.estimators.summary.mixin import column_names, named_weights
+from scoresieve.estimators.summary.parts import Part, Weight
 
 #: Points of a precision-recall curve that a page holds; more would not be seen.
 MOST_POINTS = 300
@@ -25,39 +26,27 @@ MOST_POINTS = 300
 def page_contents(
     model: Any, X_test: Any = None, y_test: Any = None, feature_names: Any = None
 ) -> dict[str, Any]:
-    """All that the page shows of a fitted model.
-
-    Parameters
-    ----------
-    model : estimator
-        Any of this package.
-    X_test, y_test : optional
-        Rows to look at the model with.
-    feature_names : array-like of shape (n_features,), optional
-    """
+    """All that the page shows of a fitted model, and of what it does with test rows."""
     summary = model.summary(feature_names)
-    names = model._column_names(feature_names)
     has_rows = X_test is not None
-    points: list[OperatingPoint | None] = [None] * len(summary.parts)
-    if has_rows and hasattr(model, "_targets"):
+    points: list[Any] = [None] * len(summary.parts)
+    if has_rows and is_classifier(model):
         points = operating_points(model, X_test, y_test)
-    parts = [
-        part_contents(model, number, part, names, point, X_test, y_test)
-        for number, (part, point) in enumerate(zip(summary.parts, points, strict=True))
-    ]
     return {
         "model": summary.title,
-        "rows": model._nouns[1],
+        "rows": summary.parts[0].nouns[1],
         "test": rows_contents(model, X_test, y_test) if has_rows else None,
-        "parts": parts,
+        "parts": [
+            part_contents(model, number, part, point, X_test, y_test, feature_names)
+            for number, (part, point) in enumerate(zip(summary.parts, points, strict=True))
+        ],
     }
 
 
 def rows_contents(model: Any, X_test: Any, y_test: Any) -> dict[str, Any]:
     """How many rows there are, and the score of all of them."""
-    kind = getattr(model, "measure_", None)
-    is_regression = not hasattr(model, "_targets")
-    name = "R^2" if is_regression else "accuracy" if kind is None else kind.name
+    kind = measure_of(model)
+    name = kind.name if kind else "accuracy" if is_classifier(model) else "R^2"
     return {
         "n_samples": int(np.shape(y_test)[0]),
         "score": float(model.score(X_test, y_test)),
@@ -69,46 +58,49 @@ def part_contents(
     model: Any,
     number: int,
     part: Part,
-    names: Any,
     point: OperatingPoint | None,
     X_test: Any,
     y_test: Any,
+    feature_names: Any,
 ) -> dict[str, Any]:
     """One class: facts, and an entry for each number of features."""
-    own = {
-        "setting": None,
-        "score": None,
-        "threshold": None,
-        "features": [list(each) for each in part.weights],
-        "columns": by_size_of_weight(*model._weights_of(number)),
-        "point": point_contents(point),
-    }
-    sieve = getattr(model, "model_", model)
-    curve = None
+    one: ClassModel = model.models_[number]
+    choice, curve, chosen = one.choice, None, 0
+    own = weights_contents(part.weights, point) | dict.fromkeys(("setting", "score", "threshold"))
     sizes = [{"size": len(part.weights), "best": None, "model": own, "folds": None}]
-    chosen = 0
-    if hasattr(sieve, "_tables"):
-        table, row = sieve._tables[number], int(sieve._rows[number])
-        curve = feature_curve(table, row)
-        models = smaller_contents(model, number, names, X_test, y_test)
-        models[row] = own | setting_contents(table, row, float(sieve._odds[number]))
-        sizes, chosen = sizes_of_curve(table, curve, models), curve.chosen
-        if getattr(model, "fold_selections_", None) is not None:
-            add_folds(sizes, model.fold_selections_[number], names)
+    if choice is not None:
+        curve = feature_curve(choice.table, choice.row)
+        chosen = curve.chosen
+        models = {}
+        # Sieves of bags keep neither, and have no columns with names.
+        names = column_names(model, feature_names) if choice.smaller or choice.folds else None
+        if choice.smaller:
+            models = smaller_contents(model, number, names, X_test, y_test)
+        models[choice.row] = own | setting_contents(choice.table, choice.row, one.threshold)
+        sizes = sizes_of_curve(choice, curve, models, names)
     return {
         "title": part.title,
         "heading": part.heading,
-        "noun": part.noun,
+        "noun": part.nouns[0],
         "n_columns": part.n_columns,
         "facts": [[fact.name.replace("_", " "), fact.sentence] for fact in part.facts],
-        "measure": model.measure_.name if hasattr(model, "measure_") else None,
+        "measure": kind.name if (kind := measure_of(model)) else None,
         "floor": None if curve is None else curve.floor,
         "chosen": chosen,
         "sizes": sizes,
     }
 
 
-def setting_contents(table: Any, row: int, odds: float | None = None) -> dict[str, Any]:
+def weights_contents(weights: tuple[Weight, ...], point: OperatingPoint | None) -> dict[str, Any]:
+    """Features with their weights, the largest first, and what the model does with the rows."""
+    return {
+        "features": [[each.name, each.weight] for each in weights],
+        "columns": [each.column for each in weights],
+        "point": point_contents(point),
+    }
+
+
+def setting_contents(table: Any, row: int, log_odds: float | None = None) -> dict[str, Any]:
     """A row of the table: its score on unseen rows, and what it is."""
     point = table["params"][row]
     found = {
@@ -116,80 +108,57 @@ def setting_contents(table: Any, row: int, odds: float | None = None) -> dict[st
         "error": float(table["std_test_score"][row]),
         "setting": f"{point['selection']}; model: {point['final_model']}",
     }
-    return found if odds is None else found | {"threshold": float(expit(odds))}
+    return found if log_odds is None else found | {"threshold": float(expit(log_odds))}
 
 
 def sizes_of_curve(
-    table: Any, curve: FeatureCurve, models: dict[int, dict[str, Any]]
+    choice: ChoiceTable, curve: FeatureCurve, models: dict[int, dict[str, Any]], names: Any
 ) -> list[dict[str, Any]]:
-    """The best setting of each number of features, and the model of that number if it is kept.
+    """The best setting of each number of features, and what is kept of that number.
 
-    Parameters
-    ----------
-    models : dict of int to dict
-        By rows of the table.
+    ``models`` are by rows of the table; the fits of the cross-validation are by ascending numbers.
     """
-    names = [name for name in table if name.startswith("param_n_")]
-    by_size = {int(table[names[0]][row]): model for row, model in models.items()}
+    column = next(name for name in choice.table if name.startswith("param_n_"))
+    by_size = {int(choice.table[column][row]): model for row, model in models.items()}
     return [
         {
             "size": int(size),
-            "best": setting_contents(table, int(row)),
+            "best": setting_contents(choice.table, int(row)),
             "model": by_size.get(int(size)),
-            "folds": None,
+            "folds": folds_contents(choice.folds, place, names) if choice.folds else None,
         }
-        for size, row in zip(curve.sizes, curve.rows, strict=True)
+        for place, (size, row) in enumerate(zip(curve.sizes, curve.rows, strict=True))
     ]
 
 
-def by_size_of_weight(columns: Any, weights: Any) -> list[int]:
-    """Columns in the order in which :func:`named_weights` has their names."""
-    return np.asarray(columns)[np.argsort(-np.abs(weights), kind="stable")].tolist()
-
-
-def add_folds(sizes: list[dict[str, Any]], selections: FoldSelections, names: Any) -> None:
-    """Say of each number of features in how many fits of the cross-validation each was selected.
-
-    Parameters
-    ----------
-    sizes : list of dict
-        By ascending numbers, as the selections are; features in no model have no weight.
-    """
-    for place, size in enumerate(sizes):
-        counts = selections.counts[[place]]
-        order = np.argsort(-counts.data, kind="stable")
-        columns = counts.indices[order].tolist()
-        size["folds"] = {
-            "n_fits": selections.n_folds,
-            "columns": columns,
-            "names": [str(names[column]) for column in columns],
-            "counts": counts.data[order].tolist(),
-        }
+def folds_contents(selections: FoldSelections, place: int, names: Any) -> dict[str, Any]:
+    """In how many fits of the cross-validation each feature was selected, the most often first."""
+    counts = selections.counts[[place]]
+    order = np.argsort(-counts.data, kind="stable")
+    columns = counts.indices[order].tolist()
+    return {
+        "n_fits": selections.n_folds,
+        "columns": columns,
+        "names": [str(names[column]) for column in columns],
+        "counts": counts.data[order].tolist(),
+    }
 
 
 def smaller_contents(
     model: Any, number: int, names: Any, X_test: Any, y_test: Any
 ) -> dict[int, dict[str, Any]]:
     """The models with fewer features that a sieve keeps, by their rows of the table."""
-    if getattr(model, "smaller_models_", None) is None:
-        return {}
-    smaller, table = model.smaller_models_[number], model._tables[number]
-    points: list[OperatingPoint | None] = [None] * smaller.rows.size
+    smaller: tuple[ClassModel, ...] = model.models_[number].choice.smaller
+    points: list[OperatingPoint | None] = [None] * len(smaller)
     if X_test is not None:
-        X = model._validated(X_test)
-        y = model._validated_targets(X, y_test)
-        is_positive = list(model._targets.labels(y))[number] > 0
-        scores = linear_scores(X, smaller.coefs) + smaller.intercepts
-        points = [point_of_class(model, number, is_positive, each) for each in scores.T]
+        points = smaller_points(model, number, smaller, X_test, y_test)
     found = {}
-    for place, (row, point) in enumerate(zip(smaller.rows.tolist(), points, strict=True)):
-        weights = smaller.coefs[[place]]
-        features = named_weights(names[weights.indices], weights.data)
-        found[row] = setting_contents(table, row, float(smaller.odds[place])) | {
-            "features": [list(each) for each in features],
-            "columns": by_size_of_weight(weights.indices, weights.data),
-            "point": point_contents(point),
-        }
+    for one, point in zip(smaller, points, strict=True):
+        assert one.choice is not None
+        features = named_weights(names, one.columns, one.weights)
+        found[one.choice.row] = weights_contents(features, point) | setting_contents(
+            one.choice.table, one.choice.row, one.threshold
+        )
     return found
 
 

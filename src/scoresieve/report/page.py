@@ -98,7 +98,7 @@ def page_text(model: Any, contents: dict[str, Any], title: str | None = None) ->
         style=resource("page.css"),
         script=resource("page.js"),
         contents=json_in_html(contents),
-        words=escape(in_words(contents)),
+        words=escape(plain_text(contents)),
         version=escape(installed_version("scoresieve")),
         estimator=escape(type(model).__name__),
         test_rows="bags" if contents["rows"] == "bags" else "X",
@@ -121,7 +121,7 @@ def json_in_html(contents: Any) -> str:
     return text.replace("&", r"\u0026").replace("<", r"\u003c").replace(">", r"\u003e")
 
 
-def in_words(contents: dict[str, Any]) -> str:
+def plain_text(contents: dict[str, Any]) -> str:
     """What a reader without JavaScript sees."""
     lines = [contents["model"]]
     for part in contents["parts"]:

@@ -7,8 +7,7 @@ of a loss the sum over the examples. A solver sees its value, its cuts, and what
 worth; never a label.
 """
 
-from scoresieve.risks.base import DualPoint, Risk
-from scoresieve.risks.loss import LossRisk, Slopes
-from scoresieve.risks.measure import CutWeights, MeasureRisk
+from scoresieve.risks.measure_risk import CutWeights, MeasureRisk
+from scoresieve.risks.risk import DualPoint, LossRisk, Risk, Slopes
 
 __all__ = ["CutWeights", "DualPoint", "LossRisk", "MeasureRisk", "Risk", "Slopes"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from functools import cache
 from time import perf_counter
@@ -106,15 +106,22 @@ class Limits:
     ----------
     max_time : float or None
         Seconds from when the run begins.
+    callback : callable or None
+        The user's. It is told of each round; once it has returned True no further run begins.
     find_smallest_C : bool
         Whether a fit without features goes on to look for the C that gives some, which takes
         several fits; what tries many settings anyway has no use for it.
     thorough : bool
         Whether searches for k units go on where a problem is so small that all pairs can be tried.
-        What compares many settings by rows that were held out gains nothing from it.
+        What compares many settings on held-out rows gains nothing from it.
     deadline : Deadline or None
         That of the whole, if the run is a part of something larger; it takes the place of
         ``max_time``.
+    enough : callable or None
+        Whether a run has reached what its caller wants of it, before its gap is within ``tol``.
+    is_stopped : bool
+        Whether the callback has stopped an earlier run of the same fit. Then it is told nothing
+        more, and a run makes one round.
     """
 
     tol: float
@@ -124,6 +131,8 @@ class Limits:
     find_smallest_C: bool = True
     thorough: bool = True
     deadline: Deadline | None = None
+    enough: Callable[[Progress], bool] | None = None
+    is_stopped: bool = False
 
     def __post_init__(self) -> None:
         check_tol(self.tol)
@@ -132,6 +141,15 @@ class Limits:
             check_positive(self.max_time, "max_time")
         if self.callback is not None and not callable(self.callback):
             raise TypeError(f"callback must be a function or None; got {self.callback!r}.")
+
+    def begun(self) -> Limits:
+        """The limits of several runs whose common time begins now, if it has not begun before."""
+        return replace(self, deadline=self.deadline or Deadline(self.max_time))
+
+    @property
+    def time_is_over(self) -> bool:
+        """Whether the deadline has passed."""
+        return self.deadline is not None and self.deadline.is_over
 
 
 class Clock:
@@ -163,6 +181,11 @@ class Tracker:
     ----------
     dual_point : DualPoint
         What proves that the optimum is not negative: the first lower bound.
+
+    Attributes
+    ----------
+    is_stopped : bool
+        Whether the callback has said to stop.
     """
 
     def __init__(self, limits: Limits, dual_point: DualPoint) -> None:
@@ -172,6 +195,7 @@ class Tracker:
         self.primal, self.dual = np.inf, 0.0
         self.dual_point = dual_point
         self.n_fallbacks = 0
+        self.is_stopped = limits.is_stopped
 
     @property
     def gap(self) -> float:
@@ -196,14 +220,20 @@ class Tracker:
             n_support=n_support,
         )
         self.history.append(row)
-        stop = limits.callback is not None and limits.callback(row) is True
-        if self.gap <= limits.tol:
+        if limits.callback is not None and not self.is_stopped:
+            self.is_stopped = _is_true(limits.callback(row))
+        if self.gap <= limits.tol or (limits.enough is not None and limits.enough(row)):
             return Status.CONVERGED
-        if stop:
+        if self.is_stopped:
             return Status.CALLBACK
         if self.deadline.is_over:
             return Status.MAX_TIME
         return Status.MAX_ITER if row.iteration >= limits.max_iter else None
+
+
+def _is_true(answer: object) -> bool:
+    """Whether a callback says to stop: True, and no other number that a function may return."""
+    return isinstance(answer, bool | np.bool_) and bool(answer)
 
 
 @cache

@@ -13,18 +13,18 @@ small to large, and 68 from large to small.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from scoresieve._checks import check_count
-from scoresieve.solvers.limits import Deadline, Limits, Progress
+from scoresieve.solvers.engines import SolveResult, result_of, run_at_falling_price
+from scoresieve.solvers.limits import Limits, one_blas_thread
 from scoresieve.solvers.prices import with_own_price
 from scoresieve.solvers.problem import Problem
-from scoresieve.solvers.result import SolveResult
-from scoresieve.solvers.solve import run_and_finish
+from scoresieve.solvers.solve import or_smallest_C
 from scoresieve.solvers.working import WarmStart
 
 
@@ -63,31 +63,21 @@ def solve_budgets(problem: Problem, budgets: list[int], limits: Limits) -> list[
         The time is for all budgets together, and a callback that stopped one fit stops all.
     """
     admissible = [min(budget, problem.norm.budget) for budget in budgets]
-    callback = None if limits.callback is None else _StopsForGood(limits.callback)
-    limits = replace(limits, callback=callback, deadline=Deadline(limits.max_time))
+    limits = limits.begun()
     solved: dict[int, SolveResult] = {}
     ended, last = None, None
     for budget in sorted(set(admissible), reverse=True):
-        at_budget, warm = with_own_price(problem.with_budget(budget), limits), None
-        if ended is not None and last is not None:
-            w = problem.joined(last.w, last.intercept)
-            if ended.problem.risk is at_budget.risk:
-                warm = ended.hand_over(at_budget, w)
-            else:
-                # Labellings serve at any price, but not what was computed of them.
-                support = np.flatnonzero(w)
-                warm = WarmStart(support, w[support], last.dual_point)
-        last, ended = run_and_finish(at_budget, limits, warm=warm)
-        solved[budget] = last
+        with one_blas_thread():
+            at_budget, warm = with_own_price(problem.with_budget(budget), limits), None
+            if ended is not None and last is not None:
+                w = problem.joined(last.w, last.intercept)
+                if ended.problem.risk is at_budget.risk:
+                    warm = ended.hand_over(at_budget, w)
+                else:
+                    # Labellings serve at any price, but not what was computed of them.
+                    support = np.flatnonzero(w)
+                    warm = WarmStart(support, w[support], last.dual_point)
+            ended = run_at_falling_price(at_budget, limits, warm)
+            solved[budget] = last = or_smallest_C(result_of(ended), ended)
+        limits = replace(limits, is_stopped=ended.tracker.is_stopped)
     return [solved[budget] for budget in admissible]
-
-
-class _StopsForGood:
-    """A callback that, once it has returned True, returns True without being asked again."""
-
-    def __init__(self, callback: Callable[[Progress], object]) -> None:
-        self._callback, self._stopped = callback, False
-
-    def __call__(self, row: Progress) -> bool:
-        self._stopped = self._stopped or self._callback(row) is True
-        return self._stopped

@@ -21,18 +21,19 @@ from typing import NamedTuple
 import numpy as np
 
 from scoresieve._arrays import FloatArray, IntArray
-from scoresieve.losses import get_loss
 from scoresieve.measures import ContingencyMeasure
 from scoresieve.risks import LossRisk, MeasureRisk, Risk
+from scoresieve.solvers.engines import balance, run_at_falling_price
 from scoresieve.solvers.limits import Limits
 from scoresieve.solvers.problem import PriceIs, Problem
-from scoresieve.solvers.splicing.fetched import FetchedColumns
-from scoresieve.solvers.splicing.refits import Refitter
-from scoresieve.solvers.splicing.splice import (
+from scoresieve.solvers.subset.refits import Refitter
+from scoresieve.solvers.subset.splice import (
     exchange_many,
     most_promising,
     start_at_constant,
 )
+from scoresieve.solvers.subset.surrogate import squared_hinge_of
+from scoresieve.solvers.working import Resumable, WarmStart
 
 #: Parts that the rows are cut into; a part is held out of the fit whose scores it gets.
 N_PARTS = 3
@@ -48,24 +49,26 @@ MOST_UNITS = 100
 COARSE_TOL, FEW_REFITS = 0.1, 2
 
 
-def with_own_price(
-    problem: Problem, limits: Limits, fetched: FetchedColumns | None = None
-) -> Problem:
+def run_at_own_price(problem: Problem, limits: Limits, warm: WarmStart | None = None) -> Resumable:
+    """Run the engine at the price of the problem, which is found first where it is open."""
+    limits = limits.begun()
+    return run_at_falling_price(with_own_price(problem, limits), limits, warm)
+
+
+def with_own_price(problem: Problem, limits: Limits) -> Problem:
     """The problem with its measure's own price; as it is, if its price is not open.
 
     Parameters
     ----------
     limits : Limits
         Of the fit that comes after, for its deadline.
-    fetched : FetchedColumns, optional
-        What is kept for that fit.
     """
     if problem.price_is is not PriceIs.OPEN:
         return problem
     risk = problem.risk
     assert isinstance(risk, MeasureRisk)
     assert isinstance(risk.kind, ContingencyMeasure)
-    seen = unseen_scores(problem, limits, fetched)
+    seen = unseen_scores(problem, limits)
     rate = risk.kind.exchange_rate(seen.y, seen.scores) if seen.has_units else balance(risk.y)
     priced = risk.with_price(within_reason(rate, risk.y))
     return replace(problem, risk=priced, price_is=PriceIs.FOUND)
@@ -79,11 +82,9 @@ class Unseen(NamedTuple):
     has_units: bool
 
 
-def unseen_scores(
-    problem: Problem, limits: Limits, fetched: FetchedColumns | None = None
-) -> Unseen:
+def unseen_scores(problem: Problem, limits: Limits) -> Unseen:
     """What squared hinges with as many units as the budget say about rows they have not seen."""
-    refitter = squared_hinge(problem, replace(limits, tol=COARSE_TOL), fetched)
+    refitter = squared_hinge(problem, replace(limits, tol=COARSE_TOL))
     has_units = False
     rows = enough_rows(problem.risk.y)
     if rows.size < problem.risk.y.size:
@@ -103,17 +104,10 @@ def unseen_scores(
     return Unseen(np.concatenate(labels), np.concatenate(scores), has_units)
 
 
-def squared_hinge(
-    problem: Problem, limits: Limits, fetched: FetchedColumns | None = None
-) -> Refitter:
+def squared_hinge(problem: Problem, limits: Limits) -> Refitter:
     """Refits of the same columns, labels, weights and C with the squared hinge as loss."""
     risk = squared_hinge_of(problem.risk)
-    return Refitter(replace(problem, risk=risk, price_is=PriceIs.GIVEN), limits, fetched)
-
-
-def squared_hinge_of(risk: Risk) -> LossRisk:
-    """The squared hinge of the same labels and weights."""
-    return LossRisk(get_loss("squared_hinge"), risk.y, risk.weights)
+    return Refitter(replace(problem, risk=risk, price_is=PriceIs.GIVEN), limits)
 
 
 def without_rows(risk: Risk, kept: IntArray | None) -> Risk:
@@ -124,20 +118,6 @@ def without_rows(risk: Risk, kept: IntArray | None) -> Risk:
     weights = np.zeros(risk.y.size)
     weights[kept] = risk.row_weights[kept]
     return LossRisk(risk.loss, risk.y, weights)
-
-
-def with_lower_price(problem: Problem) -> Problem | None:
-    """The problem at half its price, if that is "auto" and more than the balance P / N.
-
-    There both classes have the same weight, and a lower price makes the negatives the lighter one.
-    """
-    risk = problem.risk
-    if not problem.price_is.may_fall or not isinstance(risk, MeasureRisk):
-        return None
-    lowest = balance(risk.y, risk.weights)
-    if risk.price <= lowest:
-        return None
-    return replace(problem, risk=risk.with_price(max(0.5 * risk.price, lowest)))
 
 
 def enough_rows(y: FloatArray) -> IntArray:
@@ -168,9 +148,3 @@ def held_out_parts(y: FloatArray) -> list[tuple[IntArray | None, IntArray]]:
 def within_reason(rate: float, y: FloatArray) -> float:
     """The rate, or the nearest one at which neither class is a thousandth of the other."""
     return float(np.clip(rate, 1e-3 * min(1.0, balance(y)), 1e3 * max(1.0, balance(y))))
-
-
-def balance(y: FloatArray, weights: FloatArray | None = None) -> float:
-    """``P / N``, by the weights of the rows if there are any."""
-    counts = np.ones(y.size) if weights is None else weights
-    return float(np.sum(counts[y > 0]) / np.sum(counts[y <= 0]))

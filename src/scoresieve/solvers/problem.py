@@ -17,6 +17,7 @@ from scoresieve._arrays import FloatArray, IntArray
 from scoresieve._checks import (
     check_budget,
     check_C,
+    check_count,
     check_labels,
     check_positive,
     check_real_targets,
@@ -24,7 +25,7 @@ from scoresieve._checks import (
     check_weights,
     check_X,
 )
-from scoresieve.design import Design, RowBlocks, as_design, as_row_blocks
+from scoresieve.design import Design, as_design
 from scoresieve.losses import Loss, get_loss
 from scoresieve.measures import HighestScores, Measure, get_measure
 from scoresieve.regularizers import BudgetNorm
@@ -101,15 +102,6 @@ class Problem:
         """The problem with another budget."""
         return replace(self, norm=self.norm.with_budget(budget))
 
-    def on_columns(self, columns: IntArray) -> Problem:
-        """``1/2 ||w||_2^2 + C R(X_S w)``: nothing is selected among these columns."""
-        return replace(
-            self,
-            design=self.design.columns(columns).as_design(),
-            norm=BudgetNorm(columns.size, columns.size),
-            constant=0.0,
-        )
-
     def reopened(self) -> Problem:
         """The problem before its price was found with a model, if it was."""
         if self.price_is is not PriceIs.FOUND:
@@ -181,27 +173,24 @@ def make_problems(
     ----------
     X, measure, loss, bound, price, budget, C, intercept_scaling
     always_features, excluded_features, feature_groups, sample_weight
-        As for :func:`scoresieve.solve`.
+        As for :func:`scoresieve.solve`. A design that has been checked is not checked again.
     ys : iterable of array-like of shape (n_samples,)
     at_most : bool
         Whether a budget above the number of units is lowered without a warning.
     """
-    blocks = as_row_blocks(X)
-    X = X if blocks is None else blocks
     kind = measure_or_loss(measure, loss)
     check_bound(bound, price, kind, has_threshold=intercept_scaling != 0)
     C = check_C(C)
     constant = check_positive(intercept_scaling, "intercept_scaling", or_zero=True)
-    ys, weights = list(ys), None
+    design, ys, weights = as_design(X), list(ys), None
     if sample_weight is not None:
         weights = check_weights(sample_weight)
         if isinstance(kind, Measure) and not kind.takes_weights:
-            X, ys = repeat_rows(kind, X, ys, weights)
+            design, ys = repeat_rows(kind, design, ys, weights)
             weights = None
-    if isinstance(X, RowBlocks):
-        X.memory.check_shape(X.shape, n_problems=len(ys))
-    design = as_design(X, constant=constant)
-    check_X(design, has_intercept=constant > 0)
+    design.check_problems(len(ys))
+    check_X(design, constant)
+    design = as_design(design, constant=constant)
     norm = BudgetNorm(
         1,
         design.n_columns - (constant > 0),
@@ -222,6 +211,28 @@ def make_problems(
         )
         found.append(Problem(design, risk, norm, C, constant, price_is))
     return found
+
+
+def budget_arguments(
+    budget: Any, n_features_to_select: Any, default: int | None = None
+) -> dict[str, Any]:
+    """``B`` = budget, else k, else the default; only the first is lowered with a warning."""
+    k = n_features_to_select
+    if k is not None:
+        k = check_count(k, "n_features_to_select")
+        if budget is not None and budget != k:
+            raise ValueError(
+                f"budget={budget!r} and n_features_to_select={k} differ; give one of them. "
+                "n_features_to_select is a guarantee, budget lets more features in at less weight."
+            )
+    if budget is not None:
+        return {"budget": budget, "at_most": False}
+    if k is None and default is None:
+        raise ValueError(
+            "neither budget nor n_features_to_select is given, so that nothing limits the number "
+            "of features; pass one of them, budget=50 for example."
+        )
+    return {"budget": default if k is None else k, "at_most": True}
 
 
 def measure_or_loss(measure: str | Measure | None, loss: str | Loss | None) -> Measure | Loss:

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 
 from scoresieve._arrays import FloatArray, IntArray
 from scoresieve._checks import check_weights
-from scoresieve.design import Design, RowBlocks
+from scoresieve.design import Design
 from scoresieve.measures import Measure
 
 #: Repeated rows are made in memory, so that there may be this many times as many as before.
@@ -60,7 +60,7 @@ def repeat_rows(
     ----------
     measure : Measure
         Which takes no weights; for messages.
-    X : array-like or sparse matrix of shape (n_samples, n_features)
+    X : Design, or array-like with a number or more for each row
     weights : ndarray of shape (n_samples,)
         As :func:`check_weights` returns them.
     """
@@ -74,17 +74,10 @@ def repeat_rows(
 
 
 def take_rows(data: Any, rows: IntArray) -> Any:
-    """``data[rows]`` for arrays, lists and sparse matrices of any format."""
+    """``data[rows]`` for designs, arrays, lists and sparse matrices of any format."""
     if isinstance(data, Design):
-        raise ValueError(
-            "sample_weight with this measure repeats rows of X, which a Design cannot; give X as "
-            "an array or a sparse matrix."
-        )
-    if isinstance(data, RowBlocks):
-        return data[rows]
-    if sp.issparse(data):
-        return data.tocsr()[rows]
-    return np.asarray(data)[rows]
+        return data.rows(rows)
+    return data.tocsr()[rows] if sp.issparse(data) else np.asarray(data)[rows]
 
 
 def _n_rows(data: Any) -> int:

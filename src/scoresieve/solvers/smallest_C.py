@@ -10,13 +10,13 @@ features shows how far C can be raised in vain.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
 
 from scoresieve._checks import MAX_C
-from scoresieve.solvers.limits import Limits, Tracker
+from scoresieve.solvers.engines import SolveResult
+from scoresieve.solvers.prices import run_at_own_price
 from scoresieve.solvers.problem import Problem
 from scoresieve.solvers.working import Ended
 
@@ -33,55 +33,52 @@ LARGEST_FACTOR = 2.0**30
 CAUTION = 2.0**-10
 
 
-def find_smallest_C(
-    problem: Problem,
-    tracker: Tracker,
-    run: Callable[[Problem, Limits], tuple[Tracker, Ended]],
-) -> float | None:
-    """The smallest C (to 10 %) whose fit has a feature; inf if none has, None if it is not known.
+def with_smallest_C(result: SolveResult, ended: Ended) -> SolveResult:
+    """The result of a run without features, with the smallest C that gives some, if wanted."""
+    tracker = ended.tracker
+    if not tracker.limits.find_smallest_C or tracker.is_stopped:
+        return result
+    with tracker.clock.part("smallest C"):
+        smallest_C = find_smallest_C(ended)
+    return replace(result, smallest_C=smallest_C, timings=dict(tracker.clock.parts))
 
-    It is not known if the time ran out, or if the limits say not to look for it. The search goes by
-    jumps that the dual point proves and fourfold steps, then ever larger ones, and bisection, with
-    fits to the same tolerance.
 
-    Parameters
-    ----------
-    tracker : Tracker
-        Of the fit that ended without features.
-    run : callable
-        A fit as it would go with another C.
+def find_smallest_C(ended: Ended) -> float | None:
+    """The smallest C (to 10 %) whose fit has a feature; inf if none has, None if time ran out.
+
+    The search goes by jumps that the dual point proves and fourfold steps, then ever larger ones,
+    and bisection, with fits to the same tolerance, each at a price of its own.
     """
-    if not tracker.limits.find_smallest_C:
-        return None
-    low, high = _last_in_vain(problem, tracker), None
+    problem, deadline = ended.problem.reopened(), ended.tracker.deadline
+    low, high = _last_in_vain(ended), None
     ceiling = min(MAX_C, LARGEST_FACTOR * max(problem.C, _typical_C(problem)))
-    limits = replace(tracker.limits, deadline=tracker.deadline, callback=None)
+    limits = replace(ended.tracker.limits, deadline=deadline, callback=None, enough=None)
     if problem.risk.is_smooth:
         # The first round sees the columns that are always in and nothing else, so that a fit ends
         # there or goes on with features. The first ones tell.
         n_always = problem.norm.always.size
-        limits = replace(limits, callback=lambda row: row.n_support > n_always)
+        limits = replace(limits, enough=lambda row: row.n_support > n_always)
     step, n_vain = STEP, 0
     while high is None or high > low * PRECISION:
         trial = low * step if high is None else float(np.sqrt(low) * np.sqrt(high))
         if high is None and not STEP * low <= ceiling:
             return np.inf
-        if tracker.deadline.is_over:
+        if deadline.is_over:
             return high
         trial = min(trial, ceiling)
-        at_trial = replace(problem, C=trial)
-        fit, ended = run(at_trial, limits)
-        if ended.working.n_selected(ended.best.w):
+        fit = run_at_own_price(replace(problem, C=trial), limits)
+        if fit.working.n_selected(fit.best.w):
             high = trial
         else:
-            low = trial if high is not None else _last_in_vain(ended.problem, fit)
+            low = trial if high is not None else _last_in_vain(fit)
             n_vain += high is None
             step = step if n_vain < SMALL_STEPS else step * step
     return high
 
 
-def _last_in_vain(problem: Problem, tracker: Tracker) -> float:
-    """A C without features: the problem's, or a larger one that its dual point rules out."""
+def _last_in_vain(ended: Ended) -> float:
+    """A C without features: the run's, or a larger one that its dual point rules out."""
+    problem, tracker = ended.problem, ended.tracker
     v = problem.risk.dual_vector(tracker.dual_point, problem.C)
     curvature = 0.5 * problem.norm.dual_squared(problem.design.correlate(v))
     spare = tracker.dual + curvature - (1.0 - tracker.limits.tol) * tracker.primal

@@ -1,44 +1,41 @@
-"""``solve``: the one function behind every estimator. It chooses the engine and reports."""
+"""``solve``: the one function behind every estimator, and its form for a checked problem."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from math import nan
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from scoresieve._arrays import FloatArray
+from scoresieve._arrays import IntArray
+from scoresieve._checks import check_flag
 from scoresieve.losses import Loss
 from scoresieve.measures import Measure
-from scoresieve.risks import LossRisk, MeasureRisk
-from scoresieve.solvers.bundle.rounds import run_bundle
-from scoresieve.solvers.limits import (
-    Deadline,
-    Limits,
-    Progress,
-    Status,
-    Tracker,
-    one_blas_thread,
-    relative_gap,
+from scoresieve.risks import LossRisk
+from scoresieve.solvers.engines import (
+    SolveResult,
+    result_of,
+    run_at_falling_price,
+    with_lower_price,
 )
-from scoresieve.solvers.prices import with_lower_price, with_own_price
-from scoresieve.solvers.problem import Problem, make_problem
-from scoresieve.solvers.result import SolveResult
-from scoresieve.solvers.smallest_C import find_smallest_C
-from scoresieve.solvers.smooth.rounds import run_smooth
-from scoresieve.solvers.two_layer import run_two_layer
-from scoresieve.solvers.working import Ended, WarmStart, WorkingColumns
-
-#: ``engine(problem, tracker, warm)``: runs rounds until a reason to stop.
-Engine = Callable[[Problem, Tracker, WarmStart | None], Ended]
+from scoresieve.solvers.limits import Limits, Progress, Status, one_blas_thread
+from scoresieve.solvers.prices import run_at_own_price, with_own_price
+from scoresieve.solvers.problem import Problem, budget_arguments, make_problem
+from scoresieve.solvers.smallest_C import with_smallest_C
+from scoresieve.solvers.subset.columns import FetchedColumns
+from scoresieve.solvers.subset.hard_budget import (
+    beside_relaxed,
+    certified,
+    choose_units,
+    uncertified,
+    until_enough,
+)
+from scoresieve.solvers.working import Ended, WarmStart
 
 #: Relative gaps to stop at, unless the user says otherwise: a measure's bound is coarse itself.
 MEASURE_TOL, LOSS_TOL = 0.05, 0.01
-#: The objective may rise by this share of the gap when weights are dropped.
-ALLOWANCE = 0.003
 
 
 def solve(
@@ -49,9 +46,10 @@ def solve(
     loss: str | Loss | None = None,
     bound: str = "tight",
     price: str | float = "auto",
-    budget: int,
+    budget: int | None = None,
+    n_features_to_select: int | None = None,
+    certificate: bool = True,
     C: float = 1.0,
-    solver: str | None = None,
     tol: float | None = None,
     max_iter: int = 1000,
     max_time: float | None = None,
@@ -65,7 +63,9 @@ def solve(
     """``min_w 1/2 ||w||_B^2 + C R(X w)``: a sparse linear model for a measure or a loss.
 
     ``||.||_B`` is the budget norm. R is the risk of the measure, a convex bound of its loss, or the
-    sum of the losses, ``sum_i c_i l(y_i, <w, x_i>)``.
+    sum of the losses, ``sum_i c_i l(y_i, <w, x_i>)``. With ``n_features_to_select=k`` it is
+    ``min { 1/2 ||w||_2^2 + C R(X w) : w has at most k features }``, solved approximately; the
+    optimum of the first problem with B = k bounds how far from the best such model it is.
 
     Conventions
     -----------
@@ -73,6 +73,10 @@ def solve(
       ``LinearSVC(loss="hinge")`` with the same C; with a loss it is ``LinearSVC``,
       ``LogisticRegression``, ``LinearSVR`` or ``Ridge(alpha=1 / C)``, all without intercept. With a
       budget of 1 the norm is the l1 norm, squared.
+    * With k features ``primal`` is the l2 objective of the model, ``dual`` bounds that of every
+      model with at most k features, and ``l0_gap`` is the gap between both. ``status`` is CONVERGED
+      when the refit on the chosen features is within the tolerance and the relaxed problem is as
+      well, or so near its optimum that the gap could shrink by a sixth at most.
     * Measures and losses with kinks are solved by the bundle, smooth losses by Newton steps on
       working columns.
     * Identical inputs give identical bits.
@@ -94,14 +98,18 @@ def solve(
     price : float or "auto"
         What a false alarm costs in the joint score, a missed positive costing 1. ``"auto"`` is the
         measure's own exchange rate where the model works, found with the model.
-    budget : int
+    budget : int, optional
         B, the number of columns (or groups) that the regulariser lets in at full weight. The
         solution has more non-zero weights than that, usually two to five times as many.
+    n_features_to_select : int, optional
+        k: at most k columns (or groups) have a weight, besides those that are always in. It takes
+        the place of the budget.
+    certificate : bool
+        With k features: whether the relaxed problem is solved as well, which bounds all models with
+        k features. Without it a fit takes less time, ``l0_gap`` is NaN, and ``dual`` and ``gap``
+        are those among the models of the chosen features.
     C : float
         Weight of the risk. For F1 on text 1 to 100 is the useful range.
-    solver : {"bundle", "two_layer"}, optional
-        Instead of the one that suits the risk; ``"two_layer"`` is the paper's algorithm. The same
-        optimum, more slowly.
     tol : float, optional
         Relative gap ``(primal - dual) / primal`` to stop at; 0.05 for a measure and 0.01 for a loss
         by default.
@@ -120,7 +128,7 @@ def solve(
         for losses and for ``"accuracy"``, ``"balanced_accuracy"`` and ``"roc_auc"``, whole ones for
         the other measures.
     callback : callable, optional
-        Called with a :class:`~scoresieve.Progress` after each round; return True to stop.
+        Called with a :class:`~scoresieve.Progress` after each round; return True to end the fit.
 
     Returns
     -------
@@ -140,7 +148,12 @@ def solve(
     >>> result = solve(X, X[:, 3] - 2.0 * X[:, 7], loss="squared", budget=2, C=10.0)
     >>> result.support, result.gap <= 0.01
     (array([3, 7]), True)
+    >>> target = X[:, 3] - 2.0 * X[:, 7] + X[:, 9]
+    >>> result = solve(X, target, loss="squared", n_features_to_select=3, C=10.0)
+    >>> result.support, result.l0_gap <= 0.01
+    (array([3, 7, 9]), True)
     """
+    check_flag(certificate, "certificate")
     problem = make_problem(
         X,
         y,
@@ -148,7 +161,7 @@ def solve(
         loss=loss,
         bound=bound,
         price=price,
-        budget=budget,
+        **budget_arguments(budget, n_features_to_select),
         C=C,
         intercept_scaling=intercept_scaling,
         always_features=always_features,
@@ -157,7 +170,8 @@ def solve(
         sample_weight=sample_weight,
     )
     limits = Limits(default_tol(tol, problem), max_iter, max_time, callback)
-    return solve_problem(problem, limits, solver=solver)
+    hard = n_features_to_select is not None
+    return solve_problem(problem, limits, hard=hard, certificate=certificate)
 
 
 def default_tol(tol: float | None, problem: Problem) -> float:
@@ -167,190 +181,54 @@ def default_tol(tol: float | None, problem: Problem) -> float:
     return LOSS_TOL if isinstance(problem.risk, LossRisk) else MEASURE_TOL
 
 
-def check_solver(solver: str | None) -> None:
-    """Refuse the name of a solver that there is not."""
-    if solver not in (None, "bundle", "two_layer"):
-        raise ValueError(f"solver must be 'bundle' or 'two_layer'; got {solver!r}.")
-
-
-def engine_for(problem: Problem, solver: str | None = None) -> Engine:
-    """The engine that suits the risk, or the one that was asked for.
-
-    Parameters
-    ----------
-    problem : Problem
-    solver : {"bundle", "two_layer"}, optional
-    """
-    check_solver(solver)
-    if solver is None and problem.risk.is_smooth:
-        return run_smooth
-    return run_two_layer if solver == "two_layer" else run_bundle
-
-
 def solve_problem(
     problem: Problem,
     limits: Limits,
     *,
-    solver: str | None = None,
+    hard: bool = False,
+    certificate: bool = True,
     warm: WarmStart | None = None,
+    starts: Sequence[IntArray] = (),
 ) -> SolveResult:
-    """Run the engine on a checked problem, drop weights that do not matter, and report.
+    """``solve`` of a checked problem; see :mod:`scoresieve.solvers.subset.hard_budget`.
 
     Parameters
     ----------
     problem : Problem
     limits : Limits
-    solver : {"bundle", "two_layer"}, optional
+        The time is for all of the fit together.
+    hard : bool
+        Whether the budget is the number of units that may have a weight.
+    certificate : bool
+        With ``hard``: whether the relaxed problem is solved as well.
     warm : WarmStart, optional
+        What the relaxed problem starts from.
+    starts : sequence of ndarray of int
+        With ``hard``: sorted units of models to start from, at most k of them in each. The
+        objective is at most that of each start; where the time is over, that of the first one.
     """
-    return run_and_finish(problem, limits, solver=solver, warm=warm)[0]
-
-
-def run_and_finish(
-    problem: Problem,
-    limits: Limits,
-    *,
-    solver: str | None = None,
-    warm: WarmStart | None = None,
-) -> tuple[SolveResult, Ended]:
-    """The result, and the engine that has run, for what goes on from there."""
+    limits = limits.begun()
     with one_blas_thread():
-        tracker, ended = run_at_own_price(problem, limits, solver=solver, warm=warm)
-        with tracker.clock.part("sparsify"):
-            w, primal = drop_small_weights(ended.working, ended.best.w, tracker)
-        result = finish(ended.problem, tracker, ended.working.scattered(w), primal, ended.status)
-    return result, ended
+        if not hard:
+            ended = run_at_own_price(problem, limits, warm)
+            return or_smallest_C(result_of(ended), ended)
+        # The relaxed problem starts from columns that refits have fetched.
+        problem = replace(problem, design=FetchedColumns.of(problem.design))
+        problem = with_own_price(problem, limits)
+        best = choose_units(problem, limits, starts)
+        while not np.any(best.w[problem.norm.always.size :]) and not limits.time_is_over:
+            cheaper = with_lower_price(problem)
+            if cheaper is None:
+                break
+            problem, best = cheaper, choose_units(cheaper, limits, starts)
+        if not certificate:
+            return uncertified(problem, limits, best)
+        near = warm or WarmStart(best.columns, best.w, best.point)
+        relaxed = run_at_falling_price(problem, until_enough(limits, best.primal), near)
+        best = beside_relaxed(problem, limits, best, relaxed, starts)
+        return or_smallest_C(certified(limits, best, relaxed), relaxed)
 
 
-def run_at_own_price(
-    problem: Problem,
-    limits: Limits,
-    *,
-    solver: str | None = None,
-    warm: WarmStart | None = None,
-) -> tuple[Tracker, Ended]:
-    """Run the engine at the price of the problem; where that is open, it is found first.
-
-    A price that was found is lowered as long as the model has no features: where scores of the two
-    classes overlap much, the least risk at the measure's own rate may be that of "no" for all.
-    """
-    limits = replace(limits, deadline=limits.deadline or Deadline(limits.max_time))
-    at_price = with_own_price(problem, limits)
-    while True:
-        tracker = Tracker(limits, at_price.risk.no_dual_point())
-        ended = engine_for(at_price, solver)(at_price, tracker, warm)
-        cheaper = with_lower_price(at_price)
-        if cheaper is None or tracker.deadline.is_over:
-            return tracker, ended
-        # Where none of the weights matters, all of them are dropped.
-        w, _ = drop_small_weights(ended.working, ended.best.w, tracker)
-        if ended.working.n_selected(w):
-            return tracker, ended
-        at_price, warm = cheaper, at_any_price(warm)
-
-
-def at_any_price(warm: WarmStart | None) -> WarmStart | None:
-    """The start without what was computed of its labellings, which have another price now."""
-    return None if warm is None else replace(warm, memory=None)
-
-
-def finish(
-    problem: Problem,
-    tracker: Tracker,
-    w: FloatArray,
-    primal: float,
-    status: Status,
-    *,
-    relaxed: FloatArray | None = None,
-) -> SolveResult:
-    """What a run found, with the reason to stop: the one place that decides about the empty model.
-
-    Parameters
-    ----------
-    problem : Problem
-    tracker : Tracker
-    w : ndarray of shape (n_columns of the design,)
-    primal : float
-        Objective of w.
-    status : Status
-        Why the rounds ended.
-    relaxed : ndarray of shape (n_columns of the design,), optional
-        With a hard budget: the weights of the relaxed solution.
-    """
-    gap = relative_gap(primal, tracker.dual)
-    # The last pass, or the weights that were dropped, may have closed the gap after the last test.
-    if gap <= tracker.limits.tol:
-        status = Status.CONVERGED
-    weights, intercept = problem.split(w)
-    smallest_C = None
-    if status is Status.CONVERGED and not np.any(weights):
-        is_relaxed_empty = relaxed is None or not np.any(problem.split(relaxed)[0])
-        if is_relaxed_empty or gap <= tracker.limits.tol:
-            status = Status.ZERO_MODEL
-            with tracker.clock.part("smallest C"):
-                # As a fit with that C would go: with a price of its own.
-                smallest_C = find_smallest_C(
-                    problem.reopened(),
-                    tracker,
-                    run_at_own_price,
-                )
-        else:
-            status = Status.EMPTY_CHOICE
-    return SolveResult(
-        w=weights,
-        intercept=intercept,
-        support=np.flatnonzero(weights),
-        primal=primal,
-        dual=tracker.dual,
-        gap=gap,
-        status=status,
-        n_iter=len(tracker.history),
-        history=tracker.history,
-        dual_point=tracker.dual_point,
-        l0_gap=nan if relaxed is None else gap,
-        price=problem.risk.price if isinstance(problem.risk, MeasureRisk) else nan,
-        timings=dict(tracker.clock.parts),
-        n_fallbacks=tracker.n_fallbacks,
-        smallest_C=smallest_C,
-    )
-
-
-def drop_small_weights(
-    working: WorkingColumns, w: FloatArray, tracker: Tracker
-) -> tuple[FloatArray, float]:
-    """The sparsest prefix of w by size whose objective is almost that of w; w and its objective.
-
-    An interior-point method leaves tiny weights on columns that the optimum does not use, and the
-    line search averages points. J may rise by 0.3 % of the gap, and not so far that a gap within
-    the tolerance leaves it.
-
-    Parameters
-    ----------
-    working : WorkingColumns
-    w : ndarray of shape (n_working,)
-    tracker : Tracker
-        With the bounds of w and the tolerance.
-    """
-    primal, dual, tol = tracker.primal, tracker.dual, tracker.limits.tol
-    limit = primal + ALLOWANCE * (primal - dual)
-    if primal - dual <= tol * primal:
-        limit = min(limit, max(primal, dual / (1.0 - tol) if tol < 1.0 else np.inf))
-    units = working.norm.units
-    order = np.argsort(units.norms(w), kind="stable")
-
-    def without(n_dropped: int) -> tuple[FloatArray, float]:
-        keep = np.ones(order.size)
-        keep[order[:n_dropped]] = 0.0
-        kept = w * units.spread(keep, always=1.0, excluded=0.0)
-        return kept, working.point(kept).value
-
-    low, high = 0, order.size + 1
-    best = without(0)
-    while high - low > 1:
-        middle = (low + high) // 2
-        candidate = without(middle)
-        if candidate[1] <= limit:
-            low, best = middle, candidate
-        else:
-            high = middle
-    return best
+def or_smallest_C(result: SolveResult, ended: Ended) -> SolveResult:
+    """The result of a run; one without features with the C that gives some."""
+    return with_smallest_C(result, ended) if result.status is Status.ZERO_MODEL else result

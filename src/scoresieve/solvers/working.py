@@ -11,7 +11,7 @@ from scoresieve._arrays import FloatArray, IntArray
 from scoresieve.design import Columns
 from scoresieve.measures import Cut
 from scoresieve.risks import DualPoint
-from scoresieve.solvers.limits import Status
+from scoresieve.solvers.limits import Status, Tracker
 from scoresieve.solvers.problem import Problem
 
 
@@ -65,12 +65,17 @@ class DualSide(NamedTuple):
 
 
 class Ended(Protocol):
-    """An engine that has run, ``engine(problem, tracker, warm)``, as its callers see it."""
+    """An engine that has run, as whoever makes a result of it sees it."""
 
     problem: Problem
+    tracker: Tracker
     working: WorkingColumns
     best: Point
     status: Status
+
+
+class Resumable(Ended, Protocol):
+    """An engine that has run, ``engine(problem, tracker, warm)``, and may go on from there."""
 
     def dual_side(self) -> DualSide:
         """What belongs to the best point."""

@@ -71,7 +71,7 @@ def fitted_on_bags() -> list[Any]:
     models = [
         mil.BagMeasureSVC(budget=2),
         mil.BagScoreSieve(
-            n_instances_to_select=2, candidates=["measure"], sigmas=[1.0], Cs=[1.0], cv=2
+            n_instances_to_select=2, candidates=["bound"], sigmas=[1.0], Cs=[1.0], cv=2
         ),
         mil.MILESEmbedding("0.5*median", n_prototypes=20),
         baselines.MILES(sigma=1.0),
@@ -128,6 +128,7 @@ def _answers(model: Any) -> None:
         warnings.simplefilter("ignore")
         if hasattr(model, "predict"):
             model.predict(X)
+            str(model.summary())
 
 
 class CommandLineFiles(ModelFiles):

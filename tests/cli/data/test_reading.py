@@ -13,11 +13,9 @@ import pytest
 from sklearn.feature_extraction.text import TfidfVectorizer
 
 from scoresieve._record import Record
-from scoresieve.cli.data.encoding import Encoding
-from scoresieve.cli.data.labels import as_labels, choose_positive, match_labels
+from scoresieve.cli.data.encoding import Encoding, as_labels, choose_positive, match_labels
 from scoresieve.cli.data.reading import read_like, read_training
-from scoresieve.cli.data.source import Kind, find_source
-from scoresieve.cli.data.table import Choices
+from scoresieve.cli.data.source import Choices, Kind, find_source
 
 SVM = b"# a comment\n1 qid:3 1:1.5 3:2\n-1 2:1 # more\n\n1 1:2\n"
 

@@ -8,7 +8,6 @@ import tracemalloc
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from numpy.testing import assert_array_equal
 
 from scoresieve import BudgetClassifier
 from scoresieve.design import as_design, dask_blocks, open_blocks, write_blocks
@@ -41,16 +40,6 @@ def test_only_vectors_and_few_columns_come_to_the_driver(client):
     assert norms.shape == (m,)
     assert 12 * blocks.n_entries > 20 * MEGABYTE
     assert peak < 6 * MEGABYTE
-
-
-def test_the_bits_are_those_of_blocks_on_disk(client, tmp_path):
-    X = sp.vstack([random_rows(seed, 40, 60, 7) for seed in range(7)], format="csr")
-    write_blocks(X, tmp_path / "X", block_bytes=2000)
-    v = np.random.default_rng(0).standard_normal(X.shape[0])
-    there, here = (open_blocks(tmp_path / "X", client=each) for each in (client, None))
-    assert here.n_blocks > 8
-    assert_array_equal(as_design(there).correlate(v), as_design(here).correlate(v))
-    assert_array_equal(there.statistics.norms, here.statistics.norms)
 
 
 def test_a_damaged_block_is_named_by_its_worker(client, tmp_path):

@@ -20,7 +20,6 @@ from scoresieve.design import DamagedBlocksError, as_design, open_blocks, write_
 from scoresieve.design.blocks import disk, memory
 from scoresieve.design.blocks.manifest import StoredArray, load_array
 from scoresieve.design.blocks.memory import in_words
-from scoresieve.design.pairwise import pairwise
 
 
 def matrix(n_rows=400, n_columns=60, seed=0):
@@ -51,7 +50,7 @@ def test_what_is_in_a_folder(folder):
     blocks = open_blocks(folder)
     assert (blocks.shape, len(blocks), blocks.dtype) == ((400, 60), 400, np.float64)
     assert blocks.n_entries == matrix().nnz
-    assert "sparse float64, 7 blocks in" in repr(blocks)
+    assert "sparse float64, 6 blocks in" in repr(blocks)
     assert_array_equal(blocks.labels, np.arange(400) % 2)
     manifest = json.loads((folder / "manifest.json").read_text())
     sizes = [sum(file["n_bytes"] for file in block["files"]) for block in manifest["blocks"]]
@@ -124,10 +123,10 @@ def test_blocks_are_compared_once(folder, monkeypatch):
     blocks = open_blocks(folder)
     for _ in range(3):
         as_design(blocks).correlate(np.ones(400))
-    assert len(seen) == len(set(seen)) == 3 * 7
+    assert len(seen) == len(set(seen)) == 3 * 6
     travelled = pickle.loads(pickle.dumps(blocks))
     assert_array_equal(travelled[:, [3]].toarray(), matrix()[:, [3]].toarray())
-    assert len(seen) == 2 * 3 * 7
+    assert len(seen) == 2 * 3 * 6
 
 
 @pytest.mark.parametrize("error", [RuntimeError("no more rows"), KeyboardInterrupt()])
@@ -253,7 +252,7 @@ def test_types_are_kept_as_far_as_every_machine_has_them(tmp_path, dtype):
 def test_progress(tmp_path):
     seen = []
     write_blocks(matrix(), tmp_path / "X", block_bytes=6000, progress=seen.append)
-    assert [each.n_blocks for each in seen] == list(range(1, 8))
+    assert [each.n_blocks for each in seen] == list(range(1, 7))
     assert (seen[-1].n_rows, seen[-1].n_entries, seen[-1].share) == (400, matrix().nnz, 1.0)
     assert seen[0].share == pytest.approx(seen[0].n_rows / 400)
 
@@ -296,16 +295,6 @@ def test_a_view_can_be_written_again(folder, tmp_path):
 def test_more_maps_than_stay_open(folder, monkeypatch):
     monkeypatch.setattr(disk, "MOST_OPEN", 2)
     assert_allclose(use(folder), matrix().sum(axis=0))
-
-
-def test_pairwise_sums_are_those_of_a_tree():
-    def bracketed(a, b):
-        return f"({a}{b})"
-
-    wanted = ["", "0", "(01)", "((01)2)", "((01)(23))", "(((01)(23))4)", "(((01)(23))(45))"]
-    wanted.append("(((01)(23))((45)6))")
-    for size, text in enumerate(wanted):
-        assert (pairwise(map(str, range(size)), bracketed) or "") == text
 
 
 @pytest.mark.parametrize("limit", [0, -1, 2.5, "2GB", True])

@@ -5,53 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from scoresieve._record import Known, Record
-
-
-@pytest.mark.parametrize(
-    ("place", "value", "message"),
-    [
-        ("format", "other", "format 'scoresieve-model'"),
-        ("format", ..., "format 'scoresieve-model'"),
-        ("format_version", 0, "format version 0"),
-        ("format_version", "1", "format version '1'"),
-        ("format_version", True, "format version True"),
-        ("versions", ..., "by which versions"),
-        ("versions", {"scoresieve": 1}, "by which versions"),
-        ("class", "os.system", "class must be one of"),
-        ("class", ["MeasureSVC"], "class must be str"),
-        ("class", ..., "class is missing"),
-        ("output", "excel", "output must be one of"),
-        ("extra", 1, "surplus entries: extra"),
-        ("parameters", [], r"parameters\..*: surplus"),
-        ("parameters.C", ..., r"parameters\.C is missing"),
-        ("parameters.gamma", 1.0, "surplus entries: gamma"),
-        ("parameters.measure", {"measure": "os.system"}, "unknown measure"),
-        ("parameters.measure", {"measure": "f1", "x": 1}, "surplus entries: x"),
-        ("parameters.measure", {"call": "f1"}, "measure.measure is missing"),
-        ("parameters.measure", {"loss": "hinge"}, "measure.measure is missing"),
-        ("parameters.measure", 1, "measure must be an object"),
-        ("parameters.C", {"$": "call", "items": []}, "unknown kind: 'call'"),
-        ("parameters.C", {"$": "array", "x": 1}, "unknown kind: 'array'"),
-        ("parameters.C", {"$": ["array"]}, "unknown kind"),
-        ("parameters.C", {"$": {}, "items": []}, "unknown kind"),
-        ("parameters.C", {"$": "float", "value": "0x1"}, "unknown kind: 'float'"),
-        ("parameters.C", {"$": "range", "items": [0, 1]}, "unknown kind: 'range'"),
-        ("parameters.C", {"$": "range", "items": [0, 1, 0]}, "arg 3 must not be zero"),
-        ("parameters.C", {"$": "set", "items": [[]]}, "cannot be in a set"),
-        ("parameters.C", {"$": "dict", "items": [1]}, "cannot be in a dict"),
-        ("parameters.C", {"$": "dict", "items": [[[], 1]]}, "cannot be in a dict"),
-        ("parameters.C", {"$": "dict", "items": [[1, 2, 3]]}, "length 3; 2 is required"),
-        ("parameters.C", {"$": "objects", "items": [1], "shape": [2]}, "shape"),
-        ("parameters.C", {"$": "objects", "items": [], "shape": [0, 2**70]}, "shape"),
-        ("parameters.C", {"$": "array"}, r"member parameters\.C\.npy is missing"),
-        ("parameters.always_features", None, r"always_features\.npy: surplus"),
-    ],
-)
-def test_wrong_heads_and_parameters(good, files, place, value, message):
-    path, members = good
-    files.write(path, files.put(members, place, value))
-    files.refused(path, message)
+from scoresieve._record import Record
 
 
 def record(**content):
@@ -84,9 +38,7 @@ def test_types_are_exact(value, kind):
 
 def test_null_is_not_the_same_as_missing():
     entries = record(a=None, b=0)
-    assert entries.is_null("a")
-    assert not entries.is_null("b")
-    assert not entries.is_null("c")
+    assert [entries.is_null(name) for name in "abc"] == [True, False, False]
     assert entries.names() == ["b"]
 
 
@@ -98,9 +50,9 @@ def test_numbers_have_bounds(value):
 
 
 def test_sizes_with_a_name_agree_everywhere():
-    """Also in records inside, which share them."""
-    inner = {"c": np.zeros((3, 4)), "d": np.zeros(5)}
-    entries = record(a=np.zeros(3), b=np.zeros(4), inner=inner, e=np.zeros((1, 2)))
+    """Also in records inside, which share them, but for those whose name begins with a dot."""
+    inner = {"c": np.zeros((3, 4)), "d": np.zeros(5), "f": np.zeros(7)}
+    entries = record(a=np.zeros(3), b=np.zeros(4), inner=inner, e=np.zeros((1, 2)), f=np.zeros(6))
     entries.array("a", np.float64, ("rows",))
     assert entries.size("a", "columns", 4) == 4
     with pytest.raises(ValueError, match=r"model\.b has the shape \(4,\); it must be \(3,\)"):
@@ -109,14 +61,19 @@ def test_sizes_with_a_name_agree_everywhere():
     part.array("c", "f", ("rows", "columns"))
     with pytest.raises(ValueError, match=r"inner\.d has the shape \(5,\); it must be \(4,\)"):
         part.array("d", "f", ("columns",))
-    with pytest.raises(ValueError, match=r"model\.x is about 5 columns; there must be 4"):
-        entries.size("x", "columns", 5)
+    for one in (entries, part):
+        one.array("f", "f", (".own",))
+    assert (entries.size_of(".own"), part.size_of(".own")) == (6, 7)
+    for size, message in (("columns", "5 columns; there must be 4"), (".own", "5 own; .* be 6")):
+        with pytest.raises(ValueError, match=rf"model\.x is about {message}"):
+            entries.size("x", size, 5)
     entries.array("e", "f", (None, 2))
-    assert entries.known.sizes == {"rows": 3, "columns": 4}
+    assert (entries.size_of("rows"), entries.size_of("columns")) == (3, 4)
+    assert entries.size_of("other") is None
 
 
 def test_a_refused_array_says_no_size():
-    entries = Record({"a": np.array([np.nan]), "b": np.zeros((2, 2))}, "model", Known())
+    entries = record(a=np.array([np.nan]), b=np.zeros((2, 2)))
     with pytest.raises(ValueError, match="NaN or infinity"):
         entries.array("a", "f", ("rows",), finite=True)
     with pytest.raises(ValueError, match="shape"):

@@ -1,4 +1,4 @@
-"""``save`` and ``load``: the same bits afterwards, with and without the certificate."""
+"""``save`` and ``load``: what a file holds, what it cannot hold, and warm starts from one."""
 
 from __future__ import annotations
 
@@ -17,8 +17,7 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 from scoresieve import BudgetClassifier, BudgetRegressor, MeasureSVC, load
-from scoresieve.estimators.persistence.classes import CLASSES
-from scoresieve.estimators.persistence.saving import load_with_input, save_with_input
+from scoresieve.estimators.persistence.registry import CLASSES, load_with_input, save_with_input
 from scoresieve.losses import EpsilonInsensitive, Huber, HuberHinge, Squared
 from scoresieve.measures import (
     PRBEP,
@@ -29,6 +28,14 @@ from scoresieve.measures import (
     PrecisionAtK,
     PrecisionUnderRecallFloor,
     RecallAtK,
+)
+from tests.estimators.persistence.files import reloaded
+from tests.estimators.persistence.models import (
+    NAMES,
+    X,
+    assert_same,
+    assert_same_answers,
+    fitted,
 )
 
 HYPOTHESIS = {"derandomize": True, "deadline": None, "database": None}
@@ -42,54 +49,12 @@ def jaccard_index(tp, fp, fn, tn):
     return tp / (tp + fp + fn)
 
 
-def test_everything_is_as_before(fitted, path, case, same, same_answers, reloaded):
-    model, X, y = fitted(case)
-    found = reloaded(model, path)
-    same(found, model)
-    same_answers(found, model, X, y)
-    first = path.read_bytes()
-    found.save(path, with_certificate=True)
-    assert path.read_bytes() == first
-    same(MeasureSVC.load(path), model)
-
-
-#: What a file holds with the certificate only.
-PROOF = {"_dual_points", "_warm_y", "_warm_weights", "history_"}
-
-
-def test_all_but_the_certificate_is_as_before(fitted, path, case, same, same_answers, reloaded):
-    model, X, y = fitted(case)
-    found = reloaded(model, path, with_certificate=False)
-    names = vars(model).keys() - {"_n_callbacks"}
-    assert vars(found).keys() == names
-    for name in names - PROOF:
-        same(getattr(found, name), getattr(model, name), name)
-    same_answers(found, model, X, y, certified=False)
-    with pytest.raises(ValueError, match=r"saved without its certificate.*with_certificate=True"):
-        found.certify(X, y)
-    first = path.read_bytes()
-    for with_certificate in (False, True):  # it has none to save
-        found.save(path, with_certificate=with_certificate)
-        assert path.read_bytes() == first
-    same(pickle.loads(pickle.dumps(found, 5)), found)
-
-
-def test_a_warm_start_without_the_certificate(fitted, path, reloaded):
-    """The weights are there, the cuts are not."""
-    model, X, y = fitted("warm")
-    found = reloaded(model, path, with_certificate=False)
-    assert found.warm_start
-    found.set_params(tol=1e-3).fit(X, y)
-    assert found.gap_ <= 1e-3
-    assert found.certify(X, y).gap <= 1e-3
-
-
-def test_the_certificate_grows_with_the_rows_and_the_file_does_not(path, data):
+def test_the_certificate_grows_with_the_rows_and_the_file_does_not(path):
     sizes = {}
     for n_samples in (1000, 4000):
-        X = data.X(n_samples)
+        rows = np.random.default_rng(5).normal(size=(n_samples, 12))
         model = MeasureSVC("roc_auc", budget=2, warm_start=True, tol=0.5)
-        model.fit(X, X[:, 0] + X[:, 1] > 1.0)
+        model.fit(rows, rows[:, 0] + rows[:, 1] > 1.0)
         for with_certificate in (False, True):
             model.save(path, with_certificate=with_certificate)
             sizes[n_samples, with_certificate] = path.stat().st_size
@@ -105,89 +70,67 @@ def test_the_certificate_grows_with_the_rows_and_the_file_does_not(path, data):
 )
 def test_two_weights_of_many_rows_are_less_than_20_kB(path, model):
     # Even a bit for each row would be more.
-    X = np.random.default_rng(0).normal(size=(200_000, 2))
-    y = (X.sum(axis=1) > 1.0).astype(np.int8)
-    model = clone(model).fit(X, y)
+    rows = np.random.default_rng(0).normal(size=(200_000, 2))
+    model = clone(model).fit(rows, (rows.sum(axis=1) > 1.0).astype(np.int8))
     assert np.count_nonzero(model.coef_) == 2
     model.save(path)
     assert path.stat().st_size < 20_000
-    assert_array_equal(load(path).predict(X[:1000]), model.predict(X[:1000]))
+    assert_array_equal(load(path).predict(rows[:1000]), model.predict(rows[:1000]))
+
+
+def test_a_wide_model_is_a_small_file(path):
+    wide = sp.random_array((60, 200_000), density=1e-3, random_state=0, format="csr")
+    sums = np.asarray(wide[:, :1000].sum(axis=1)).ravel()
+    model = MeasureSVC(n_features_to_select=3, tol=0.5).fit(wide, sums > np.median(sums))
+    assert_same(reloaded(model, path), model)
+    assert path.stat().st_size < 20_000 < model.coef_.nbytes
+    assert len(pickle.dumps(model)) < 20_000
+
+
+def go_on(models, y, weights=None):
+    """Fit both more exactly: the steps and the bits are the same."""
+    for one in models:
+        one.set_params(tol=1e-3).fit(X, y, weights)
+    first, second = models
+    assert_same(second.coef_, first.coef_)
+    assert_same(second.intercept_, first.intercept_)
+    assert_array_equal(second.n_iter_, first.n_iter_)
 
 
 @pytest.mark.parametrize("name", ["warm", "warm objects", "sparse labels", "matrix of labels"])
-def test_a_warm_start_goes_on(fitted, path, name, same, reloaded):
-    model, X, y = fitted(name)
-    found = reloaded(model, path)
+def test_a_warm_start_goes_on(path, name):
+    model, _, y = fitted(name)
     cold = clone(model).set_params(tol=1e-3).fit(X, y)
-    for one in (model, found):
-        one.set_params(tol=1e-3).fit(X, y)
-    same(found.coef_, model.coef_)
-    same(found.intercept_, model.intercept_)
-    assert_array_equal(found.n_iter_, model.n_iter_)
+    go_on((model, reloaded(model, path)), y)
     assert model.n_iter_.sum() < cold.n_iter_.sum()
 
 
-def test_a_warm_start_with_weights_goes_on(path, same, reloaded, data):
-    X, y = data.two()
-    weights = np.linspace(0.5, 2.0, y.size)
-    model = MeasureSVC("accuracy", budget=3, warm_start=True).fit(X, y, weights)
+def test_a_warm_start_without_the_certificate(path):
+    """The weights are there, the cuts are not."""
+    model, _, y = fitted("warm")
+    found = reloaded(model, path, with_certificate=False)
+    assert found.warm_start
+    found.set_params(tol=1e-3).fit(X, y)
+    assert found.gap_ <= 1e-3
+    assert found.certify(X, y).gap <= 1e-3
+
+
+@pytest.mark.parametrize("measure", ["accuracy", "f1"])
+def test_a_warm_start_with_weights_goes_on(path, measure):
+    """Whole weights of ``f1`` repeat rows: there are more rows then, and bits of cuts."""
+    _, _, y = fitted("plain")
+    weights = np.arange(60) % 3.0 if measure == "f1" else np.linspace(0.5, 2.0, 60)
+    model = MeasureSVC(measure, budget=3, warm_start=True).fit(X, y, weights)
     found = reloaded(model, path)
-    same(found._warm_weights, weights)
-    for one in (model, found):
-        one.set_params(tol=1e-3).fit(X, y, weights)
-    same(found.coef_, model.coef_)
-    assert_array_equal(found.n_iter_, model.n_iter_)
+    assert_same(found, model)
     assert found.certify(X, y, weights) == model.certify(X, y, weights)
-
-
-def test_whole_weights_that_repeat_rows(path, same, reloaded, data):
-    """There are more rows then, and bits of cuts, than labels."""
-    X, y = data.two()
-    weights = np.arange(y.size) % 3.0
-    model = MeasureSVC(budget=3, warm_start=True).fit(X, y, weights)
-    found = reloaded(model, path)
-    same(found, model)
+    go_on((model, found), y, weights)
     assert found.certify(X, y, weights) == model.certify(X, y, weights)
-
-
-@pytest.mark.parametrize("name", ["plain", "classes", "first class"])
-def test_sparse_weights_stay_sparse(fitted, path, name, same, same_answers, reloaded):
-    model, X, y = fitted(name)
-    dense = model.coef_
-    model.sparsify()
-    found = reloaded(model, path)
-    same(found.coef_, model.coef_)
-    same_answers(found, model, X, y)
-    assert_array_equal(found.densify().coef_, dense)
-
-
-@pytest.mark.parametrize("zeros", [[0.0], [-0.0], [0.0, -0.0, -0.0], [0.0, 0.0, -0.0]])
-def test_the_sign_of_zeros(fitted, path, zeros, same, reloaded):
-    """With pos_label=classes_[0] the weights are negated, and most of them are -0.0."""
-    model, _, _ = fitted("first class")
-    model.coef_ = np.where(np.arange(12) < 3, model.coef_, np.resize(zeros, 12))
-    found = reloaded(model, path)
-    same(found.coef_, model.coef_)
-    assert_array_equal(np.signbit(found.coef_), np.signbit(model.coef_))
-
-
-def test_names_and_output_of_data_frames(path, same, reloaded, data):
-    pd = pytest.importorskip("pandas")
-    X, y = data.two()
-    X = pd.DataFrame(X, columns=[f"größe {j}" for j in range(12)])
-    model = MeasureSVC(budget=2, always_features=["größe 3"]).fit(X, y)
-    model.set_output(transform="pandas")
-    found = reloaded(model, path)
-    same(found.feature_names_in_, model.feature_names_in_)
-    pd.testing.assert_frame_equal(found.transform(X), model.transform(X))
-    same(found.get_params(), model.get_params())
 
 
 @functools.cache
 def small_model():
-    X = np.random.default_rng(5).normal(size=(60, 2))
-    y = np.where(X.sum(axis=1) > 0.4, "yes", "no")
-    return MeasureSVC(budget=1).fit(X, y)
+    return MeasureSVC(budget=1).fit(X[:, :2], NAMES[(X[:, :2].sum(axis=1) > 0.4).astype(int)])
 
 
 def scalars():
@@ -224,10 +167,10 @@ def parameter_values():
 
 @settings(max_examples=100, **HYPOTHESIS)
 @given(value=parameter_values(), C=scalars())
-def test_parameters_of_every_plain_type(tmp_path_factory, value, C, same, reloaded):
+def test_parameters_of_every_plain_type(tmp_path_factory, value, C):
     model = small_model().set_params(always_features=value, pos_label=C)
     path = tmp_path_factory.getbasetemp() / "parameters.scoresieve"
-    same(reloaded(model, path).get_params(), model.get_params())
+    assert_same(reloaded(model, path).get_params(), model.get_params())
 
 
 @settings(max_examples=60, **HYPOTHESIS)
@@ -240,7 +183,7 @@ def test_parameters_of_every_plain_type(tmp_path_factory, value, C, same, reload
         st.sampled_from([Accuracy(), PRBEP(), ROCAUC(), "F1", " prec@ 5", "hamming"]),
     )
 )
-def test_measures(tmp_path_factory, measure, reloaded):
+def test_measures(tmp_path_factory, measure):
     model = small_model().set_params(measure=measure)
     found = reloaded(model, tmp_path_factory.getbasetemp() / "measure.scoresieve")
     assert type(found.measure) is type(measure)
@@ -260,32 +203,30 @@ def test_measures(tmp_path_factory, measure, reloaded):
     ids=repr,
 )
 @pytest.mark.parametrize("with_certificate", [False, True])
-def test_losses(path, data, same, reloaded, estimator, loss, with_certificate):
-    X = data.X()
+def test_losses(path, estimator, loss, with_certificate):
     model = estimator(loss, budget=3, tol=0.5).fit(X, (X[:, 0] > 0).astype(int))
     found = reloaded(model, path, with_certificate=with_certificate)
-    same(found.loss, model.loss)
-    same(found.loss_, model.loss_)
-    same(found._arguments, model._arguments)
-    same(found.predict(X), model.predict(X))
+    assert_same(found.loss, model.loss)
+    assert_same(found.loss_, model.loss_)
+    assert_same(found.problem_, model.problem_)
+    assert_same(found.predict(X), model.predict(X))
 
 
-def test_models_that_cannot_be_saved(fitted, path, same_answers):
-    model, X, y = fitted("plain")
+def test_models_that_cannot_be_saved(path):
+    model, _, y = fitted("plain")
     path.write_text("old")
     own = MeasureSVC(Contingency(jaccard_index), budget=2).fit(X, y)
     with pytest.raises(ValueError, match=r"function.*[Pp]ickle"):
         own.save(path)
-    same_answers(pickle.loads(pickle.dumps(own)), own, X, y)
+    assert_same_answers(pickle.loads(pickle.dumps(own)), own, X, y)
     weighted = Accuracy().weighted(np.ones(3))
     for measure in (Contingency(jaccard_index, name="f1"), weighted):
         with pytest.raises(ValueError, match="no name that gives it back"):
             model.set_params(measure=measure).save(path)
     with pytest.raises(ValueError, match=r"Contingency.* has no name that gives it back"):
         own.set_params(measure="f1").save(path)  # what it was fitted for stays
-    loss = OwnLoss()
     with pytest.raises(ValueError, match=r"loss=.* has no name that gives it back"):
-        BudgetRegressor(loss, budget=2).fit(X, X[:, 0]).save(path)
+        BudgetRegressor(OwnLoss(), budget=2).fit(X, X[:, 0]).save(path)
     model.set_params(measure="f1")
     for value in (object(), np.ma.array([1]), np.array([1.0], dtype="g"), {"a b": object()}, 1j):
         with pytest.raises(TypeError, match=r"parameters\.pos_label.* cannot be saved"):
@@ -296,57 +237,35 @@ def test_models_that_cannot_be_saved(fitted, path, same_answers):
     assert os.listdir(path.parent) == [path.name]
 
 
-def test_classes_of_users_are_not_saved(fitted, path):
-    class Mine(MeasureSVC):
-        pass
-
-    _, X, y = fitted("plain")
-    with pytest.raises(TypeError, match="Mine is a class of your own"):
-        Mine(budget=2).fit(X, y).save(path)
-
-
-def test_a_wide_model_is_a_small_file(path, same, reloaded):
-    X = sp.random_array((60, 200_000), density=1e-3, random_state=0, format="csr")
-    y = np.asarray(X[:, :1000].sum(axis=1) > np.median(X[:, :1000].sum(axis=1))).ravel()
-    model = MeasureSVC(n_features_to_select=3, tol=0.5).fit(X, y)
-    same(reloaded(model, path), model)
-    assert path.stat().st_size < 20_000 < model.coef_.nbytes
-    assert len(pickle.dumps(model)) < 20_000
-
-
-def test_load_of_another_class(fitted, path, monkeypatch):
+def test_classes_of_users_are_not_saved_and_load_says_which_class_it_found(path, monkeypatch):
     class Other(MeasureSVC):
         pass
 
-    _, X, y = fitted("plain")
-    monkeypatch.setitem(CLASSES, "Other", Other)
-    Other(budget=2).fit(X, y).save(path)
-    assert type(load(path)) is Other
-    assert type(Other.load(path)) is Other
+    _, _, y = fitted("plain")
+    model = Other(budget=2).fit(X, y)
+    with pytest.raises(TypeError, match="Other is a class of your own"):
+        model.save(path)
+    monkeypatch.setattr(Other, "__module__", MeasureSVC.__module__)
+    monkeypatch.setitem(CLASSES, ("estimators", "Other"), Other)
+    model.save(path)
+    assert type(load(path)) is type(Other.load(path)) is Other
     with pytest.raises(ValueError, match=r"model\.scoresieve.*holds a Other, not a MeasureSVC"):
         MeasureSVC.load(path)
 
 
-def test_plain_data_beside_a_model(tmp_path):
-    X = np.random.default_rng(0).normal(size=(60, 4))
-    model = MeasureSVC("f1", budget=2).fit(X, X[:, 0] > 0.5)
-    path = tmp_path / "model"
+def test_plain_data_beside_a_model(path):
+    model, _, _ = fitted("plain")
     save_with_input(path, model, {"columns": ["a", "b"], "scales": np.arange(2.0)})
-    assert np.array_equal(load(path).coef_, model.coef_)
+    assert_same(load(path).coef_, model.coef_)
     assert load_with_input(path)[1] is None
 
     def read(loaded, record):
-        assert np.array_equal(loaded.coef_, model.coef_)
+        assert_same(loaded.coef_, model.coef_)
         return record.take("columns", list), record.array("scales", np.float64, (2,))
 
     columns, scales = load_with_input(path, read_input=read)[1]
     assert columns == ["a", "b"]
     assert scales.tolist() == [0.0, 1.0]
-
-
-def test_plain_data_beside_a_model_that_is_wrong(tmp_path):
-    X = np.random.default_rng(0).normal(size=(60, 4))
-    path = tmp_path / "model"
-    save_with_input(path, MeasureSVC("f1", budget=2).fit(X, X[:, 0] > 0.5), {"columns": 3})
-    with pytest.raises(ValueError, match=r"cannot load '.*model': input.columns must be list"):
+    save_with_input(path, model, {"columns": 3})
+    with pytest.raises(ValueError, match=r"cannot load '.*': input\.columns must be list"):
         load_with_input(path, read_input=lambda model, record: record.take("columns", list))

@@ -5,7 +5,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from scoresieve.solvers.bundle.line_search import _minimise
+from scoresieve.solvers.bundle.cut_pool import _minimise
 
 
 def lowest_of_all(parabola, offsets, slopes):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from scoresieve.measures import Cut
-from scoresieve.solvers.bundle.line_search import MAX_TRIALS, Trial, search_segment
+from scoresieve.solvers.bundle.cut_pool import MAX_TRIALS, Trial, search_segment
 from scoresieve.solvers.problem import make_problem
 
 NO_LINES = (np.zeros(0), np.zeros(0))
@@ -32,9 +32,9 @@ class Segment:
     def half_norm(self, t):
         return 0.5 * self.problem.norm.value_squared(self.w + t * self.dw)
 
-    def find_cut(self, t):
+    def find_cut(self, scores):
         self.n_cuts_found += 1
-        return self.problem.risk.cut(self.scores + t * self.moves)
+        return self.problem.risk.cut(scores)
 
     def value(self, t):
         scores = self.scores + t * self.moves
@@ -45,6 +45,7 @@ class Segment:
             start=Trial(0.0, self.value(0.0), self.problem.risk.cut(self.scores)),
             half_norm=self.half_norm,
             find_cut=self.find_cut,
+            scores=(self.scores, self.moves),
             lines=lines,
             line_of=lambda cut: (cut.value(self.scores), -float(cut.delta @ self.moves)),
             C=self.problem.C,
@@ -137,7 +138,8 @@ def test_a_risk_of_zero_counts_as_zero():
     trial = search_segment(
         start=Trial(0.0, 10.0, Cut(np.zeros(1), 1.0)),
         half_norm=lambda t: 0.5 * t * t,
-        find_cut=lambda t: Cut(np.array([1.0]), 1.0),
+        scores=(np.zeros(1), np.ones(1)),
+        find_cut=lambda _: Cut(np.array([1.0]), 1.0),
         lines=NO_LINES,
         line_of=lambda cut: (1.0, -2.0),
         C=10.0,
@@ -152,7 +154,8 @@ def test_a_negative_cut_does_not_lower_the_objective():
     trial = search_segment(
         start=Trial(0.0, 1.0, Cut(np.zeros(1), 0.0)),
         half_norm=lambda t: (1.0 - t) ** 2,
-        find_cut=lambda t: Cut(np.zeros(1), 1.0),
+        scores=(np.zeros(1), np.ones(1)),
+        find_cut=lambda _: Cut(np.zeros(1), 1.0),
         lines=NO_LINES,
         line_of=lambda cut: (-1.0, 0.0),
         C=10.0,

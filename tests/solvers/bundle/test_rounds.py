@@ -12,10 +12,12 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.svm import LinearSVC
 
 from scoresieve import Status, solve
-from scoresieve.solvers.bundle import master, rounds
+from scoresieve.solvers.bundle import rounds
 from scoresieve.solvers.bundle.rounds import run_bundle
 from scoresieve.solvers.limits import Limits, Tracker
+from scoresieve.solvers.master import solve as master
 from scoresieve.solvers.problem import make_problem
+from studies.common.internals import solve_by
 
 
 def without_time(history):
@@ -306,10 +308,10 @@ class TestHandingOver:
 
 @pytest.mark.parametrize("loss", ["hinge", "logistic", "squared", "epsilon_insensitive", "huber"])
 def test_the_bundle_minimises_every_convex_loss(data, certified, loss):
-    """With it asked for by name, also where the smooth engine would be the quicker one."""
+    """Also where the smooth engine would be the quicker one."""
     X, y = data(4)
     arguments = {"loss": loss, "budget": 3, "C": 0.5, "intercept_scaling": 1.0}
-    result = solve(X, y, tol=1e-4, solver="bundle", **arguments)
+    result = solve_by(run_bundle, X, y, tol=1e-4, **arguments)
     usual = solve(X, y, tol=1e-4, **arguments)
     assert result.history[-1].n_cuts > 0
     assert result.status is usual.status is Status.CONVERGED

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from scoresieve.losses import Huber, HuberHinge, Logistic, Squared, SquaredHinge
-from scoresieve.solvers.interior.predictor_corrector import Iterate, predictor_corrector
+from scoresieve.solvers.interior import Iterate, predictor_corrector
 from scoresieve.solvers.problem import make_problem
 from scoresieve.solvers.smooth.saddle import SaddleKKT, starting_point
 
@@ -151,3 +151,32 @@ def test_the_start_is_inside_every_bound(loss, share):
         assert np.all(start.values > 0.0)
         assert np.all(np.isfinite(start.values))
         assert np.all(np.isfinite(start.free))
+
+
+@every_loss
+def test_an_extreme_start_is_inside_every_bound_and_as_near_0_as_its_slopes(loss):
+    """Huge entries of a row bring its v nearer, and multipliers of far bounds stay small."""
+    problem, _ = system_of(loss)
+    X = np.random.default_rng(1).normal(size=(40, 15))
+    X[3] *= 1e12
+    extreme = SaddleKKT(problem.risk, 1e30, problem.norm, X, 1e-20)
+    slopes = 1e-45 * problem.risk.slopes(np.zeros(40))
+    start = starting_point(extreme, slopes, 1.0)
+    assert np.all(start.values > 0.0)
+    assert np.all(np.isfinite(start.values))
+    v = start.free[:-1]
+    assert np.abs(v).max() < 1e-10
+    if loss.task == "classification":
+        x, z = start.values
+        assert abs(v[3]) == pytest.approx(1e30 * abs(slopes[3]))
+        assert np.all((x * z)[x > 1e20] < 1e-20)
+
+
+@pytest.mark.parametrize("primal", [None, 1.0])
+def test_weights_are_stretched_to_margins_of_1_where_these_decide(primal):
+    X = np.array([[0.5], [1.0], [-0.75]])
+    problem = make_problem(X, np.array([1.0, 1.0, -1.0]), loss="squared_hinge", budget=1, C=1e20)
+    system = SaddleKKT(problem.risk, problem.C, problem.norm, X, primal)
+    system.offer(np.array([2.0 - 1e-6]))
+    assert system.w == pytest.approx(2.0, rel=1e-5)
+    assert (system.bounds[0] < 3.0) == (primal is not None)

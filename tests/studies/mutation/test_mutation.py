@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -16,6 +14,7 @@ from studies.mutation.page import BEGIN, END, renewed, tables_of
 from studies.mutation.tracing import Trace
 from studies.mutation.trying import quickest
 from studies.mutation.trying import tests_for as chosen_tests
+from tests.helpers import run_python
 
 ROOT = Path(__file__).parents[3]
 SOURCE = '''"""A module."""
@@ -142,10 +141,7 @@ assert cli.main([*options, "--least", "100"]) == 1
 @pytest.mark.slow
 def test_a_run_tells_who_notices_and_goes_on_where_it_was(tmp_path):
     """Bounds of a count are noticed; a shortcut that only saves time is not."""
-    command = [sys.executable, "-c", TINY_RUN, str(tmp_path)]
-    run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-    assert run.returncode == 0, run.stderr
-    first, second = run.stdout.split("again\n")
+    first, second = run_python("-c", TINY_RUN, tmp_path, cwd=ROOT).split("again\n")
     assert "survived:" not in first
     assert "count >= n_positive -> count > n_positive" in second
     stored = [json.loads(line) for line in (tmp_path / "tiny.jsonl").read_text().splitlines()]

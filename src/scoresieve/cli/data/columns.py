@@ -1,4 +1,4 @@
-"""How one column of a table becomes columns of X: numbers, truth values, categories, texts.
+"""What the columns of a table are, and how each becomes columns of X.
 
 number     (x - mean) / scale, the standard deviation of the training rows
 flag       0 or 1
@@ -12,6 +12,7 @@ import sys
 import warnings
 from abc import ABC, abstractmethod
 from collections import Counter
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -21,14 +22,19 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 
 from scoresieve._arrays import FloatArray
 from scoresieve._record import Record
-from scoresieve.cli.data.cells import numbers_of, texts_of
-from scoresieve.cli.errors import BadData, listed, one_line
+from scoresieve.cli.errors import BadData, WrongUse, listed, one_line
 
 _TRUTH = {"true": 1.0, "false": 0.0, "1": 1.0, "0": 0.0}
 #: Words that stand in fewer rows tell nothing about others.
 LEAST_ROWS = 2
 #: A standard deviation below it is 0.
 SMALLEST = sys.float_info.min
+#: Few different values are categories, however many words they have.
+FEW_VALUES = 20
+#: Cells of a text have at least so many words, in most rows.
+WORDS_OF_TEXT = 3
+#: More different values than this, and than half of the rows, are names of rows.
+MANY_VALUES = 50
 
 
 class Column(ABC):
@@ -229,3 +235,81 @@ def texts_in(record: Record, key: str) -> tuple[str, ...]:
     if not texts or not all(type(text) is str for text in texts) or len({*texts}) < len(texts):
         record.refuse(key, "must be a list of distinct texts.")
     return tuple(texts)
+
+
+def fit_columns(
+    frame: Any, file: str, categorical: Collection[str], text: Collection[str]
+) -> tuple[Column, ...]:
+    """Each column in the way that it was said to be, or else looks like."""
+    both = sorted({*categorical} & {*text})
+    if both:
+        raise WrongUse(
+            f"{file}: --text {both[0]} and --categorical {both[0]} contradict; give one."
+        )
+    found = []
+    for name in frame.columns:
+        if name in categorical or name in text:
+            kind: Any = Category if name in categorical else Text
+        else:
+            kind = _looks_like(frame[name], name, file)
+        found.append(kind.fitted(frame[name], name, file))
+    return tuple(found)
+
+
+def _looks_like(values: Any, name: str, file: str) -> Any:
+    import pandas as pd
+
+    if pd.api.types.is_bool_dtype(values):
+        return Flag
+    if pd.api.types.is_numeric_dtype(values):
+        return Number
+    if pd.api.types.is_datetime64_any_dtype(values) or pd.api.types.is_timedelta64_dtype(values):
+        raise BadData(
+            f"{file}: the column {name!r} holds dates; turn them into numbers, or leave the column "
+            f"out with --drop {name}."
+        )
+    if not values.dropna().map(np.isscalar).all():
+        raise BadData(
+            f"{file}: the column {name!r} holds lists or other parts; make columns of them, or "
+            f"leave it out with --drop {name}."
+        )
+    known = values.dropna().astype(str)
+    n_values, n_rows = known.nunique(), len(values)
+    n_words = known.str.split().str.len()
+    if n_values > FEW_VALUES and float((n_words >= WORDS_OF_TEXT).mean()) >= 0.5:
+        return Text
+    if n_values > MANY_VALUES and 2 * n_values > n_rows:
+        raise BadData(
+            f"{file}: the column {name!r} has {n_values} different values in {n_rows} rows, as "
+            f"names of rows have; leave it out with --drop {name}, or say what it is with "
+            f"--categorical {name} or --text {name}."
+        )
+    return Category
+
+
+def numbers_of(values: Any, name: str, file: str) -> FloatArray:
+    """The cells of a column as finite numbers; the first that is none is named."""
+    import pandas as pd
+
+    numbers = pd.to_numeric(values, errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
+    wrong = np.flatnonzero(~np.isfinite(numbers))
+    if not wrong.size:
+        return numbers
+    cell, row = values.iloc[wrong[0]], wrong[0] + 1
+    if pd.isna(cell):
+        raise BadData(
+            f"{file}: the column {name!r} has no value in {int(values.isna().sum())} rows, the "
+            f"first is row {row}; fill them in, or leave the column out with --drop {name}."
+        )
+    raise BadData(
+        f"{file}: the column {name!r} holds {str(cell)!r} in row {row}, which is no finite number; "
+        "correct it, or leave the column out when fitting."
+    )
+
+
+def texts_of(values: Any) -> list[str]:
+    """The cells as text; a missing one is empty."""
+    known = values.notna().to_numpy()
+    texts = [str(value) if is_known else "" for value, is_known in zip(values, known, strict=True)]
+    # What pandas has read as a truth value is written in one way.
+    return [text.capitalize() if text.lower() in ("true", "false") else text for text in texts]

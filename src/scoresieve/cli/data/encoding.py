@@ -7,7 +7,7 @@ named      columns have names: CSV, parquet; each becomes columns of X in its ow
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -15,7 +15,8 @@ from sklearn.preprocessing import normalize
 
 from scoresieve._arrays import Array
 from scoresieve._record import Record
-from scoresieve.cli.data.columns import Column, Number, column_from
+from scoresieve.cli.data.columns import Column, column_from
+from scoresieve.cli.errors import BadData, WrongUse, listed
 
 VERSION = 1
 #: With more columns of zeros and ones than this, X is sparse.
@@ -57,6 +58,16 @@ class Numbered:
             texts[place] = name
         return texts
 
+    def known_names(self) -> list[str] | None:
+        """Names of all columns, if files have any."""
+        return [str(name) for name in self.feature_names()] if self.names else None
+
+    def described(self) -> str:
+        """What a file needs to have."""
+        first = 0 if self.zero_based else 1
+        scaled = ", rows divided by their length" if self.unit_rows else ""
+        return f"columns {first} to {self.n_features + first - 1}{scaled}"
+
     def keeping(self, support: Array) -> Numbered:
         """With the names of these columns alone, so that a model's file stays small."""
         return replace(self, names={j: self.names[j] for j in support.tolist() if j in self.names})
@@ -94,12 +105,19 @@ class Named:
     @property
     def n_features(self) -> int:
         """Of X."""
-        return sum(len(column.feature_names()) for column in self.columns)
+        return len(self.known_names())
 
     def feature_names(self) -> Array:
         """Of the columns of X."""
-        names = [name for column in self.columns for name in column.feature_names()]
-        return np.array(names, dtype=object)
+        return np.array(self.known_names(), dtype=object)
+
+    def known_names(self) -> list[str]:
+        """The same as texts: tables name all columns."""
+        return [name for column in self.columns for name in column.feature_names()]
+
+    def described(self) -> str:
+        """What a file needs to have."""
+        return "columns " + ", ".join(f"{column.name} ({column.kind})" for column in self.columns)
 
     def encode(self, frame: Any, file: str) -> Any:
         """X of a data frame: sparse where most of it is zeros."""
@@ -173,16 +191,138 @@ class Encoding:
         record.end()
         return cls(rows, *about)
 
-    @classmethod
-    def of_model(cls, model: Any) -> Encoding:
-        """That of a model that was saved without one: columns as it knows them."""
-        names = getattr(model, "feature_names_in_", None)
-        if names is None:
-            return cls(Numbered(n_columns(model)))
-        return cls(Named(tuple(Number(str(name)) for name in names)))
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """Rows to fit on or to predict.
+
+    Attributes
+    ----------
+    file : str
+        For messages.
+    X : ndarray or CSR matrix
+    encoding : Encoding
+        How other files like this one become X.
+    y : ndarray, optional
+    positive : object
+        The positive class, if the user named it.
+    bags : ndarray, optional
+        The bag of each row.
+    """
+
+    file: str
+    X: Any
+    encoding: Encoding
+    y: Any = None
+    positive: Any = None
+    bags: Any = None
 
 
-def n_columns(model: Any) -> int:
-    """How many columns X must have."""
-    embedding = getattr(model, "embedding_", None)
-    return int(model.n_features_in_ if embedding is None else embedding.n_columns_in_)
+#: More different numbers than this that are not whole are measurements, not classes.
+MOST_FRACTIONS = 20
+
+
+class Classes(NamedTuple):
+    """Labels to fit on.
+
+    Attributes
+    ----------
+    y : ndarray
+    positive : object
+        The positive class, if the user named one of two.
+    against_rest : str, optional
+        The one of several classes that all others are one class against.
+    """
+
+    y: Array
+    positive: Any = None
+    against_rest: str | None = None
+
+    @property
+    def positive_text(self) -> str | None:
+        """The positive class as one writes it."""
+        return None if self.positive is None else text_of(self.positive)
+
+
+def as_labels(name: str, values: Any) -> Array:
+    """Whole numbers, truth values or text, one for each row and none missing."""
+    import pandas as pd
+
+    series = pd.Series(values)
+    missing = np.flatnonzero(series.isna())
+    if missing.size:
+        raise BadData(
+            f"{name}: {missing.size} rows have no label, the first is row {missing[0] + 1}; fill "
+            "them in, or leave these rows out."
+        )
+    if pd.api.types.is_bool_dtype(series):
+        return series.to_numpy(dtype=bool)
+    if not pd.api.types.is_numeric_dtype(series):
+        return np.array([str(value) for value in series])
+    numbers = series.to_numpy(dtype=np.float64)
+    if np.all(np.isfinite(numbers)) and np.all(numbers == np.round(numbers)):
+        return numbers.astype(np.int64)
+    found = np.unique(numbers)
+    if found.size > MOST_FRACTIONS or not np.all(np.isfinite(numbers)):
+        raise BadData(
+            f"{name}: the labels are {found.size} different numbers such as {found[0]:g}, which "
+            "are no classes; choose a column of classes with --label."
+        )
+    return numbers
+
+
+def choose_positive(name: str, y: Array, positive: str | None) -> Classes:
+    """The classes in y, with the positive one if it was named."""
+    classes = np.unique(y)
+    if classes.size < 2:
+        raise BadData(
+            f"{name}: all rows have the label {text_of(classes[0])}; add rows of a second class."
+        )
+    if positive is None:
+        return Classes(y)
+    place = _find(positive, classes)
+    if place is None:
+        raise WrongUse(
+            f"{name}: --positive {positive} is none of the labels; they are "
+            f"{listed(map(text_of, classes))}."
+        )
+    label = text_of(classes[place])
+    if classes.size == 2:
+        return Classes(y, classes[place].item())
+    return Classes(_one_class(y == classes[place], label), label, label)
+
+
+def match_labels(name: str, y: Array, classes: Array, against_rest: str | None) -> Array:
+    """The labels of another file as classes of a model."""
+    if against_rest is not None:
+        return _one_class(np.array([text_of(label) == against_rest for label in y]), against_rest)
+    known = {text_of(label): place for place, label in enumerate(classes)}
+    found, places = np.unique(y, return_inverse=True)
+    unknown = [text_of(label) for label in found if text_of(label) not in known]
+    if unknown:
+        raise BadData(
+            f"{name}: the label {unknown[0]} is no class of the model; its classes are "
+            f"{listed(known)}. Correct the labels, or choose their column with --label."
+        )
+    return classes[np.array([known[text_of(label)] for label in found])[places]]
+
+
+def text_of(label: Any) -> str:
+    """A label as one writes it: 1 and not 1.0."""
+    if isinstance(label, float | np.floating) and float(label).is_integer():
+        return str(int(label))
+    return str(label)
+
+
+def _one_class(is_it: Array, label: str) -> Array:
+    return np.where(is_it, label, f"not {label}")
+
+
+def _find(positive: str, classes: Array) -> int | None:
+    texts = [text_of(label) for label in classes]
+    if positive in texts:
+        return texts.index(positive)
+    try:  # "+1" and "1.0" are 1
+        return texts.index(text_of(float(positive)))
+    except ValueError:
+        return None

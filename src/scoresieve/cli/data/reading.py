@@ -1,13 +1,22 @@
-"""Files as X and y: to fit on, and to be read as those that a model was fitted on."""
+"""Files as X and y, of rows or of bags: to fit on, and as those that a model was fitted on."""
 
 from __future__ import annotations
 
-from scoresieve.cli.data.encoding import Encoding, Named
-from scoresieve.cli.data.named import named_like, read_named
-from scoresieve.cli.data.numbered import numbered_like, read_numbered
-from scoresieve.cli.data.source import Kind, Source, Watch, find_source
-from scoresieve.cli.data.table import Choices, Table
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+import scoresieve
+from scoresieve._arrays import Array
+from scoresieve.cli.data.encoding import Encoding, Named, Table
+from scoresieve.cli.data.matrices import matrix_like, read_matrix
+from scoresieve.cli.data.source import Choices, Kind, Source, Watch, find_source
+from scoresieve.cli.data.tables import read_table, table_like
 from scoresieve.cli.errors import BadData, WrongUse
+
+if TYPE_CHECKING:  # loaded where a file holds bags
+    from scoresieve.mil import Bags
 
 TABLES = (Kind.CSV, Kind.PARQUET)
 
@@ -19,7 +28,7 @@ def read_training(path: str, choices: Choices, watch: Watch | None = None) -> Ta
 
 def training_table(source: Source, choices: Choices, watch: Watch | None = None) -> Table:
     """The same of a source that was found already: standard input can be read only once."""
-    read = read_named if source.kind in TABLES else read_numbered
+    read = read_table if source.kind in TABLES else read_matrix
     table = read(source, choices, watch)
     if table.y is None:
         raise WrongUse(
@@ -55,7 +64,39 @@ def read_like(
             f"{wants}; give a file in {formats} form."
         )
     label = (label or encoding.label) if with_labels else None
-    bag = bag or encoding.bag
+    encoding = replace(encoding, label=label, bag=bag or encoding.bag)
     if isinstance(encoding.rows, Named):
-        return named_like(source, encoding, encoding.rows, label, bag, watch)
-    return numbered_like(source, encoding, encoding.rows, label, bag, watch)
+        return table_like(source, encoding, encoding.rows, watch)
+    return matrix_like(source, encoding, encoding.rows, watch)
+
+
+def bags_of(table: Table) -> Bags:
+    """The rows of each bag together, in the order of first appearance."""
+    if table.bags is None:
+        raise WrongUse(f"{table.file}: say which column names the bag of each row with --bag NAME.")
+    return scoresieve.mil.Bags.from_groups(table.X, table.bags)
+
+
+def examples_of(table: Table, of_bags: bool) -> tuple[Any, Array]:
+    """X and y of rows, or of bags."""
+    if not of_bags:
+        return table.X, table.y
+    bags = bags_of(table)
+    return bags, _labels_of(table, bags)
+
+
+def _labels_of(table: Table, bags: Bags) -> Array:
+    """One label for each bag, from one for each row or one for each bag in the order of names."""
+    names, first, bag_of = np.unique(table.bags, return_index=True, return_inverse=True)
+    y: Array = table.y
+    if y.size != bag_of.size:
+        return y[np.searchsorted(names, bags.names)]
+    labels = y[first]
+    differs = np.flatnonzero(labels[bag_of] != y)
+    if differs.size:
+        bag = bag_of[differs[0]]
+        raise BadData(
+            f"{table.file}: the rows of the bag {names[bag]} have the labels {labels[bag]} and "
+            f"{y[differs[0]]}; a bag needs one label, the same in all its rows."
+        )
+    return labels[np.searchsorted(names, bags.names)]

@@ -14,7 +14,7 @@ import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import IO, Any, cast
+from typing import IO, Any
 
 from scoresieve.cli.errors import BadData, WrongUse, one_line
 from scoresieve.design.blocks.manifest import MANIFEST
@@ -38,12 +38,27 @@ class Kind(enum.Enum):
 
 _PACKED = {".gz": b"\x1f\x8b", ".bz2": b"BZh"}
 _UNPACK: dict[str, Callable[[Any], Any]] = {
+    "": lambda stream: stream,
     ".gz": lambda stream: gzip.GzipFile(fileobj=stream),
     ".bz2": bz2.BZ2File,
 }
 _OTHERS = {b"\xfd7zXZ": "xz", b"\x28\xb5\x2f\xfd": "zstandard", b"7z\xbc\xaf": "7z"}
 _LABEL = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?(,[-+]?\d+(\.\d+)?)*")
 _PAIR = re.compile(r"(qid|-?\d+):\S+")
+
+
+@dataclass(frozen=True)
+class Choices:
+    """What a user says about a file; ``names`` is a file with the names of numbered columns."""
+
+    label: str | None = None
+    positive: str | None = None
+    bag: str | None = None
+    text: tuple[str, ...] = ()
+    categorical: tuple[str, ...] = ()
+    drop: tuple[str, ...] = ()
+    names: str | None = None
+    unit_rows: bool = False
 
 
 @dataclass(frozen=True)
@@ -77,7 +92,7 @@ class Source:
         """
         with reading(self.name), _raw(self.name, self.content) as raw:
             stream: Any = raw if watch is None else io.BufferedReader(_Watched(raw, watch), HEAD)
-            yield _UNPACK[self.packing](stream) if self.packing else stream
+            yield _UNPACK[self.packing](stream)
 
 
 class _Watched(io.RawIOBase):
@@ -131,13 +146,8 @@ def reading(name: str) -> Iterator[None]:
         raise BadData(f"{name}: cannot be read: {one_line(error)}; correct the file.") from error
 
 
-@contextmanager
-def _raw(path: str, content: bytes | None) -> Iterator[IO[bytes]]:
-    if content is not None:
-        yield io.BytesIO(content)
-        return
-    with open(path, "rb") as stream:
-        yield stream
+def _raw(path: str, content: bytes | None) -> IO[bytes]:
+    return open(path, "rb") if content is None else io.BytesIO(content)
 
 
 def find_source(path: str) -> Source:
@@ -152,7 +162,7 @@ def find_source(path: str) -> Source:
         start = raw.read(HEAD)
         packing = _packing(name, start)
         raw.seek(0)
-        head = cast(bytes, _UNPACK[packing](raw).read(HEAD)) if packing else start
+        head: bytes = _UNPACK[packing](raw).read(HEAD)
         if not head.strip():
             raise BadData(f"{name}: the file is empty; give one with at least a row of data.")
         kind = _kind(name, head, raw)

@@ -8,22 +8,24 @@ from __future__ import annotations
 
 import bz2
 import gzip
+import os
 from collections.abc import Callable
-from dataclasses import replace
-from typing import IO, Any, NamedTuple
+from contextlib import nullcontext
+from typing import IO, Any
 
 import numpy as np
 import scipy.sparse as sp
 from sklearn.datasets import dump_svmlight_file
 
-from scoresieve.cli.data.encoding import Numbered
-from scoresieve.cli.data.frames import column_names, read_frame
+from scoresieve._files import replaced
+from scoresieve.cli.data.encoding import Table
 from scoresieve.cli.data.reading import TABLES, training_table
-from scoresieve.cli.data.source import Watch, find_source
-from scoresieve.cli.data.table import Choices, Table
-from scoresieve.cli.errors import WrongUse
-from scoresieve.cli.tasks.blocks import to_blocks
-from scoresieve.cli.tasks.files import check_new_folder, check_output, replaced
+from scoresieve.cli.data.source import Choices, Kind, Source, Watch, find_source, reading
+from scoresieve.cli.data.tables import column_names, read_frame
+from scoresieve.cli.errors import BadData, WrongUse
+from scoresieve.cli.output import check_output, progress_of_reading
+from scoresieve.design import Conversion, RowBlocks, blocks_from_svmlight, write_blocks
+from scoresieve.design.blocks.from_svmlight import CountedFromZeroError
 
 #: Cells of a table that is written; more would be a file of zeros.
 MOST_CELLS = 10**8
@@ -31,7 +33,8 @@ MOST_CELLS = 10**8
 
 def write_svmlight(table: Table, stream: IO[bytes]) -> None:
     """``label index:value ...``, with columns from 1 on."""
-    if table.y is None or table.y.dtype.kind not in "biuf":
+    y = table.y if table.positive is None else np.where(table.y == table.positive, 1, -1)
+    if y.dtype.kind not in "biuf":
         raise WrongUse(
             f"{table.file}: the labels are text, and svmlight has numbers; say which class is 1, "
             "all others being -1, with --positive LABEL."
@@ -41,15 +44,15 @@ def write_svmlight(table: Table, stream: IO[bytes]) -> None:
         wide = max(X.nnz, *X.shape) > np.iinfo(np.int32).max
         indices = (part.astype(np.int64 if wide else np.int32) for part in (X.indices, X.indptr))
         X = sp.csr_matrix((X.data, *indices), shape=X.shape)
-    dump_svmlight_file(X, table.y, stream, zero_based=False)
+    dump_svmlight_file(X, y, stream, zero_based=False)
 
 
 def write_npz(table: Table, stream: IO[bytes]) -> None:
     """``y``, ``feature_names`` and X, sparse ones as ``scipy.sparse.load_npz`` reads them."""
     arrays: dict[str, Any] = {"y": table.y}
-    rows = table.encoding.rows
-    if not isinstance(rows, Numbered) or rows.names:
-        arrays["feature_names"] = np.array([str(name) for name in rows.feature_names()])
+    names = table.encoding.rows.known_names()
+    if names is not None:
+        arrays["feature_names"] = np.array(names)
     if table.bags is not None:
         arrays["bag"] = table.bags
     if sp.issparse(table.X):
@@ -84,15 +87,40 @@ TABLE_WRITERS: dict[str, Callable[[Any, IO[bytes]], None]] = {
 #: A folder of row blocks.
 BLOCKS = ".blocks"
 _PACK: dict[str, Callable[[IO[bytes]], Any]] = {
+    "": nullcontext,
     ".gz": lambda stream: gzip.GzipFile(fileobj=stream, mode="wb", mtime=0, filename=""),
     ".bz2": lambda stream: bz2.BZ2File(stream, "wb"),
 }
 
 
-def format_of(path: str) -> tuple[str, str]:
+def convert_file(path: str, output: str, *, quiet: bool, **choices: Any) -> tuple[int, int]:
+    """Write the rows in the format that the name of the output says; how many rows and columns."""
+    end, packing = _format_of(output)
+    if end == BLOCKS and os.path.lexists(output):
+        raise BadData(
+            f"{output}: it exists; give the name of a new folder, or remove that one first."
+        )
+    check_output(output.rstrip("/") if end == BLOCKS else output)
+    with progress_of_reading(path, quiet) as watch:
+        source, said = find_source(path), Choices(**choices)
+        if end == BLOCKS:
+            return _to_blocks(source, output, said, watch).shape
+        if end in TABLE_WRITERS and source.kind in TABLES:
+            # From table to table everything stays as it is.
+            rows = read_frame(source, column_names(source), watch=watch)
+            shape = rows.shape
+        else:
+            table = training_table(source, said, watch)
+            shape, rows = table.X.shape, _as_frame(table) if end in TABLE_WRITERS else table
+    with replaced(output) as stream, _PACK[packing](stream) as packed:
+        (WRITERS | TABLE_WRITERS)[end](rows, packed)
+    return shape
+
+
+def _format_of(path: str) -> tuple[str, str]:
     """The end of a name that says the format, and the one that says the compression."""
     lower = path.lower()
-    packing = next((end for end in _PACK if lower.endswith(end)), "")
+    packing = next((end for end in _PACK if end and lower.endswith(end)), "")
     for end in (*WRITERS, *TABLE_WRITERS):
         if lower.endswith(end + packing) and not (packing and end in (".npz", ".parquet")):
             return end, packing
@@ -105,43 +133,7 @@ def format_of(path: str) -> tuple[str, str]:
     )
 
 
-def check_target(output: str) -> None:
-    """Refuse a name that could not be written, before the rows are read."""
-    if format_of(output)[0] == BLOCKS:
-        check_new_folder(output)
-    else:
-        check_output(output)
-
-
-def convert_file(path: str, output: str, choices: Choices, watch: Watch | None = None) -> Shape:
-    """Write the rows of a file in the format that the name of the output says."""
-    end, packing = format_of(output)
-    source = find_source(path)
-    if end == BLOCKS:
-        return Shape(*to_blocks(source, output, choices, watch).shape)
-    if end in TABLE_WRITERS and source.kind in TABLES:
-        # From table to table everything stays as it is.
-        frame = read_frame(source, column_names(source), watch=watch)
-        _write(output, packing, lambda stream: TABLE_WRITERS[end](frame, stream))
-        return Shape(*frame.shape)
-    table = training_table(source, choices, watch)
-    if end in TABLE_WRITERS:
-        frame = as_frame(table)
-        _write(output, packing, lambda stream: TABLE_WRITERS[end](frame, stream))
-    else:
-        signed = _with_signs(table) if end != ".npz" and choices.positive is not None else table
-        _write(output, packing, lambda stream: WRITERS[end](signed, stream))
-    return Shape(*table.X.shape)
-
-
-class Shape(NamedTuple):
-    """Rows and columns that were written."""
-
-    n_rows: int
-    n_columns: int
-
-
-def as_frame(table: Table) -> Any:
+def _as_frame(table: Table) -> Any:
     """The labels, the bags and the columns of X under their names."""
     import pandas as pd
 
@@ -153,8 +145,7 @@ def as_frame(table: Table) -> Any:
         )
     rows = table.encoding.rows
     # Names that are numbers would not be seen as a header.
-    prefix = "x" if isinstance(rows, Numbered) and not rows.names else ""
-    names = [f"{prefix}{name}" for name in rows.feature_names()]
+    names = rows.known_names() or [f"x{number}" for number in rows.feature_names()]
     X = table.X.toarray() if sp.issparse(table.X) else table.X
     frame = pd.DataFrame(X, columns=names)
     if table.bags is not None:
@@ -163,14 +154,25 @@ def as_frame(table: Table) -> Any:
     return frame
 
 
-def _with_signs(table: Table) -> Table:
-    return replace(table, y=np.where(table.y == table.positive, 1, -1))
+def _to_blocks(source: Source, folder: str, choices: Choices, watch: Watch | None) -> RowBlocks:
+    """A new folder with the rows and their labels: svmlight as it is read, else from memory."""
+    can_stream = source.kind is Kind.SVMLIGHT and source.content is None
+    if can_stream and choices == Choices():
+        return _streamed(source, folder, watch)
+    table = training_table(source, choices, watch)
+    names = table.encoding.rows.known_names()
+    return write_blocks(table.X, folder, y=np.asarray(table.y), feature_names=names)
 
 
-def _write(output: str, packing: str, write: Callable[[IO[bytes]], None]) -> None:
-    with replaced(output) as stream:
-        if packing:
-            with _PACK[packing](stream) as packed:
-                write(packed)
-        else:
-            write(stream)
+def _streamed(source: Source, folder: str, watch: Watch | None) -> RowBlocks:
+    """A svmlight file of any size, whose columns count from 1 unless there is a column 0."""
+
+    def progress(done: Conversion) -> None:
+        if watch is not None and done.share is not None:
+            watch(done.share)
+
+    with reading(source.name):
+        try:
+            return blocks_from_svmlight(source.name, folder, progress=progress)
+        except CountedFromZeroError:
+            return blocks_from_svmlight(source.name, folder, zero_based=True, progress=progress)

@@ -1,105 +1,184 @@
-"""Options as estimators."""
+"""A fitted model and how rows of files become its X: what it is, its file, and rows for it.
+
+The file is that of ``model.save`` with one more entry: ``scoresieve.load`` reads it, and commands
+take what ``model.save`` wrote.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+import os
+from dataclasses import replace
+from typing import Any, NamedTuple
 
-from scoresieve import BudgetClassifier, MeasureSVC, ScoreSieve, get_measure
-from scoresieve.cli.errors import WrongUse, one_line
-from scoresieve.mil import BagMeasureSVC, BagScoreSieve
+import numpy as np
+import scipy.sparse as sp
 
-SIEVE, MEASURE = "sieve", "measure"
+from scoresieve._record import Record
+from scoresieve.cli.data.columns import Number
+from scoresieve.cli.data.encoding import Encoding, Named, Numbered, Table, match_labels, text_of
+from scoresieve.cli.data.reading import examples_of, read_like
+from scoresieve.cli.errors import BadData, listed
+from scoresieve.cli.output import progress_of_reading
+from scoresieve.estimators.persistence.registry import load_with_input, save_with_input
+from scoresieve.estimators.targets import Targets
 
 
-@dataclass(frozen=True)
-class Settings:
-    """What a user asked for; None and empty where nothing was said.
+class SavedModel(NamedTuple):
+    """A fitted model, and how rows of files become its X."""
 
-    Attributes
-    ----------
-    method : str
-        "sieve", "measure", or a loss with a hyphen.
-    k : tuple of int, optional
-        Numbers of features; an empty one is "auto".
-    """
-
-    method: str = SIEVE
-    measure: str = "f1"
-    k: tuple[int, ...] | None = None
-    budget: int | None = None
-    C: tuple[float, ...] | None = None
-    cv: int | None = None
-    jobs: int | None = None
-    max_time: float | None = None
+    model: Any
+    encoding: Encoding
 
     @property
-    def loss(self) -> str:
-        """The name that the library has for a method that is a loss."""
-        return self.method.replace("-", "_")
+    def is_of_bags(self) -> bool:
+        """Whether it takes bags of rows."""
+        return hasattr(self.model, "embedding_")
+
+    @property
+    def targets(self) -> Targets:
+        """The classes, with the positive one that the user named: losses know of none."""
+        targets, positive = self.model.targets_, self.encoding.positive
+        if positive is None or targets.kind != "binary":
+            return targets
+        texts = [text_of(label) for label in targets.classes]
+        return replace(targets, positive=texts.index(positive))
+
+    @property
+    def positives(self) -> list[str]:
+        """The positive class of each problem."""
+        targets = self.targets
+        is_binary = targets.kind == "binary"
+        labels = targets.classes[[targets.positive]] if is_binary else targets.classes
+        return [text_of(label) for label in labels]
+
+    @property
+    def feature_names(self) -> Any:
+        """Of the columns of X; instances have none."""
+        return None if self.is_of_bags else self.encoding.rows.feature_names()
 
 
-def check_measures(names: str) -> list[str]:
-    """Names with commas, each of which the library knows."""
-    found = [name.strip() for name in names.split(",")]
-    for name in found:
-        try:
-            get_measure(name)
-        except (ValueError, TypeError) as error:
-            raise WrongUse(f"--measure {name}: {one_line(error)}") from error
-    return found
+def summary_of(saved: SavedModel) -> str:
+    """What the model says of itself."""
+    return f"{saved.model.summary(feature_names=saved.feature_names)}\n"
 
 
-def make_model(settings: Settings, positive: Any) -> Any:
-    """The estimator of rows, not fitted."""
-    if settings.method == SIEVE:
-        return ScoreSieve(**_sieve_arguments(settings, positive, "n_features_to_select"))
-    arguments = _single_arguments(settings, "n_features_to_select")
-    if settings.method == MEASURE:
-        return MeasureSVC(settings.measure, pos_label=positive, **arguments)
-    return BudgetClassifier(settings.loss, **arguments)
-
-
-def make_bag_model(settings: Settings, positive: Any) -> Any:
-    """The estimator of bags, not fitted."""
-    if settings.method == SIEVE:
-        return BagScoreSieve(**_sieve_arguments(settings, positive, "n_instances_to_select"))
-    arguments = _single_arguments(settings, "n_instances_to_select")
-    return BagMeasureSVC(settings.measure, pos_label=positive, **arguments)
-
-
-def _sieve_arguments(settings: Settings, positive: Any, number: str) -> dict[str, Any]:
-    if settings.budget is not None:
-        raise WrongUse(
-            f"--budget {settings.budget} is for --method measure or a loss; say -k for the sieve."
-        )
-    sizes = list(settings.k or ())
+def as_plain(saved: SavedModel) -> dict[str, Any]:
+    """All that is known of a model, for JSON."""
+    model = saved.model
+    measure = getattr(model, "measure_", None)
     return {
-        "measure": settings.measure,
-        number: None if not sizes else sizes[0] if len(sizes) == 1 else sizes,
-        "Cs": None if settings.C is None else list(settings.C),
-        "cv": settings.cv,
-        "pos_label": positive,
-        "max_time": settings.max_time,
-        "n_jobs": settings.jobs,
+        "estimator": type(model).__name__,
+        "measure": None if measure is None else measure.name,
+        "classes": [text_of(label) for label in model.classes_],
+        "positive": saved.positives,
+        "settings": _settings_of(model),
+        **_facts_of(model),
+        "intercept": saved.targets.sign * model.intercept_,
+        "features": _weights_of(saved),
     }
 
 
-def _single_arguments(settings: Settings, number: str) -> dict[str, Any]:
-    """Of an estimator that fits one model and chooses nothing."""
-    method = f"--method {settings.method}"
-    if settings.cv is not None:
-        raise WrongUse(
-            f"--cv {settings.cv} is for the sieve; {method} fits one model. Leave it out."
-        )
-    if settings.C is not None and len(settings.C) > 1:
-        raise WrongUse(f"-C has {len(settings.C)} values; {method} takes one of them.")
-    if (settings.budget is None) == (not settings.k) or len(settings.k or ()) > 1:
-        raise WrongUse(f"{method} needs one number of features, -k 10, or one budget, --budget 50.")
+def _settings_of(model: Any) -> dict[str, Any]:
+    """Parameters that are not the default ones."""
+    default = type(model)().get_params(deep=False)
     return {
-        number: settings.k[0] if settings.k else None,
-        "budget": settings.budget,
-        "max_time": settings.max_time,
-        "n_jobs": settings.jobs,
-        **({} if settings.C is None else {"C": settings.C[0]}),
+        name: getattr(value, "name", value)
+        for name, value in model.get_params(deep=False).items()
+        if type(value) is not type(default[name]) or not np.all(value == default[name])
     }
+
+
+def _facts_of(model: Any) -> dict[str, Any]:
+    """What the fit found out, as far as this kind of model has it."""
+    if all(one.choice is not None for one in model.models_):
+        return {"expected_score": model.best_score_, "chosen": model.best_params_}
+    proofs = [one.certificate for one in model.models_ if one.certificate is not None]
+    if not proofs:
+        return {}
+    facts = {
+        name: np.array([getattr(proof, name) for proof in proofs])
+        for name in ("primal", "dual", "gap", "l0_gap")
+    }
+    return facts | {"status": [proof.status.value for proof in proofs if proof.status is not None]}
+
+
+def _weights_of(saved: SavedModel) -> list[dict[str, Any]]:
+    """What each feature adds to the decision for a class, class by class, the largest first."""
+    model, names = saved.model, saved.feature_names
+    coef = model.coef_.toarray() if sp.issparse(model.coef_) else model.coef_
+    found = [
+        (label, place, float(w[place]))
+        for label, w in zip(saved.positives, saved.targets.sign * coef, strict=True)
+        for place in np.argsort(-np.abs(w), kind="stable")[: np.count_nonzero(w)]
+    ]
+    if saved.is_of_bags:  # in the same order
+        texts = [f"bag {each.bag}, instance {each.position}" for each in model.key_instances_]
+    else:
+        texts = [str(names[place]) for _, place, _ in found]
+    return [
+        {"label": label, "feature": text, "weight": weight}
+        for (label, _, weight), text in zip(found, texts, strict=True)
+    ]
+
+
+def save_model(path: str, saved: SavedModel, *, with_certificate: bool = False) -> None:
+    """Write both to one file, all of it or nothing."""
+    model, encoding = saved
+    kept = encoding if saved.is_of_bags else encoding.keeping(model.support_)
+    save_with_input(path, model, kept.plain(), with_certificate=with_certificate)
+
+
+def load_model(path: str) -> SavedModel:
+    """Read and check all of it; a model without an encoding takes columns as it knows them."""
+    if os.path.isdir(path) or not os.path.exists(path):
+        raise BadData(
+            f"{path}: there is no such model file; write one with scoresieve fit ... -o {path}"
+        )
+    model, encoding = load_with_input(path, read_input=_encoding)
+    kind = getattr(getattr(model, "targets_", None), "kind", None)
+    if kind not in ("binary", "multiclass"):
+        what = "no classifier" if kind is None else "for rows with several labels"
+        raise BadData(f"{path}: it holds a {type(model).__name__}, which is {what}; use Python.")
+    if encoding is None:
+        names = getattr(model, "feature_names_in_", None)
+        columns = () if names is None else tuple(Number(str(name)) for name in names)
+        encoding = Encoding(Named(columns) if columns else Numbered(_n_columns(model)))
+    return SavedModel(model, encoding)
+
+
+def _n_columns(model: Any) -> int:
+    """How many columns X must have."""
+    embedding = getattr(model, "embedding_", None)
+    return int(model.n_features_in_ if embedding is None else embedding.n_columns_in_)
+
+
+def _encoding(model: Any, record: Record) -> Encoding:
+    encoding = Encoding.from_record(record)
+    if encoding.rows.n_features != _n_columns(model):
+        raise ValueError(
+            f"input is about {encoding.rows.n_features} columns of X; the model has "
+            f"{_n_columns(model)}."
+        )
+    if encoding.positive is not None and encoding.positive not in map(text_of, model.classes_):
+        raise ValueError(
+            f"input.positive is {encoding.positive!r}, which is none of the classes "
+            f"{listed(map(text_of, model.classes_))}."
+        )
+    return encoding
+
+
+def read_labelled(path: str, saved: SavedModel, *, quiet: bool, **columns: Any) -> Table:
+    """Rows or bags of a file, with labels in the classes of a model.
+
+    Parameters
+    ----------
+    **columns
+        ``label`` and ``bag``, if they are not those of training.
+    """
+    with progress_of_reading(path, quiet) as watch:
+        table = read_like(path, saved.encoding, with_labels=True, watch=watch, **columns)
+    if table.y is None:
+        raise BadData(f"{table.file}: there are no labels to compare with; name them with --label.")
+    X, y = examples_of(table, saved.is_of_bags)
+    y = match_labels(table.file, y, saved.model.classes_, saved.encoding.against_rest)
+    return replace(table, X=X, y=y)

@@ -9,14 +9,14 @@ import scipy.sparse as sp
 
 from scoresieve._arrays import FloatArray, IntArray
 from scoresieve.design._base import Columns, Design
-from scoresieve.design.blocks.held import held_columns
+from scoresieve.design.blocks.memory import held_columns
 from scoresieve.design.blocks.row_blocks import RowBlocks
 from scoresieve.design.dense import DenseDesign
 from scoresieve.design.sparse import SparseDesign
 
 
 class BlockDesign(Design):
-    """``X = [X_1; X_2; ...]``: sums of the products of groups of rows, in an order of their own.
+    """``X = [X_1; X_2; ...]``: sums are those of the blocks, in their order.
 
     Conventions
     -----------
@@ -29,7 +29,7 @@ class BlockDesign(Design):
         self.n_samples, self.n_columns = X.shape
 
     def correlate(self, v: FloatArray) -> FloatArray:
-        """``X^T v = sum_g X_g^T v_g``."""
+        """``X^T v = sum_b X_b^T v_b``."""
         return self._X.correlate(v)
 
     def columns(self, idx: IntArray) -> Columns:
@@ -38,12 +38,13 @@ class BlockDesign(Design):
         return held_columns(found, self._X.memory)
 
     def rows(self, idx: IntArray) -> Design:
-        """``X[idx]``: in memory if that is small, else a view."""
-        view = self._X[np.asarray(idx, dtype=np.int64)]
-        few = view.in_memory()
+        """``X[idx]``: in memory if these are some of the rows and small, else a view."""
+        idx = np.asarray(idx, dtype=np.int64)
+        view = self._X[idx]
+        few = view.in_memory() if idx.size < self.n_samples else None
         if few is None:
-            return BlockDesign(view)
-        return SparseDesign(few, view.groups) if self._X.is_sparse else DenseDesign(few)
+            return self._with_check(BlockDesign(view), idx)
+        return self._with_check(SparseDesign(few) if sp.issparse(few) else DenseDesign(few), idx)
 
     def scores(self, w: FloatArray, idx: IntArray) -> FloatArray:
         """``X[:, idx] w``."""
@@ -58,7 +59,7 @@ class BlockDesign(Design):
         bias: float,
         *per_row: FloatArray,
     ) -> float:
-        """``sum_i f(<w, x_i> + bias, t_i, ...)``: a number a group comes back, and no scores."""
+        """``sum_i f(<w, x_i> + bias, t_i, ...)``: a number a block comes back, and no scores."""
         w, idx = np.asarray(w, dtype=np.float64), np.asarray(idx, dtype=np.int64)
         return self._X.total(function, w, idx, bias, *per_row)
 
@@ -66,6 +67,10 @@ class BlockDesign(Design):
         """A block of one column that is ``value`` in every row."""
         column = np.full((self.n_samples, 1), float(value))
         return held_columns(sp.csc_array(column) if self._X.is_sparse else column, self._X.memory)
+
+    def check_problems(self, n_problems: int) -> None:
+        """Refuse with a ``MemoryError`` problems whose vectors do not fit under ``max_memory``."""
+        self._X.memory.check_shape(self._X.shape, n_problems)
 
     def check_room(self, n_bytes: int, what: str) -> None:
         """Refuse with a ``MemoryError`` what does not fit under ``max_memory``."""

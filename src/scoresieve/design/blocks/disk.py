@@ -14,7 +14,7 @@ import scipy.sparse as sp
 from joblib import effective_n_jobs
 
 from scoresieve._arrays import Array
-from scoresieve.design.blocks.grouping import groups_of_blocks, rows_between, sizes_of_groups
+from scoresieve.design._base import check_matrix
 from scoresieve.design.blocks.manifest import (
     ADVICE,
     DamagedBlocksError,
@@ -25,36 +25,29 @@ from scoresieve.design.blocks.manifest import (
     read_manifest,
 )
 from scoresieve.design.blocks.memory import MemoryLimit
-from scoresieve.design.blocks.store import BlockStore, Call
-from scoresieve.design.checks import check_matrix
-from scoresieve.design.lines import matrix_around
-from scoresieve.design.pairwise import at_places, pairwise
+from scoresieve.design.blocks.passes import BlockStore, Call
+from scoresieve.design.sparse import matrix_around
 
 #: Blocks that stay mapped: a system allows some ten thousand maps, and a block has three.
 MOST_OPEN = 4096
 
 
 class DiskBlocks(BlockStore):
-    """Blocks in a folder, on whose groups of rows some threads work at a time.
+    """Blocks in a folder, on some of which threads work at a time.
 
     scipy's products let other threads run, so that threads are enough, and share the maps.
 
     Parameters
     ----------
     n_threads : int
-        Groups that are worked on at a time.
+        Blocks that are worked on at a time.
     """
 
     def __init__(self, folder: Path, manifest: Manifest, n_threads: int) -> None:
         self.folder, self.manifest, self.n_threads = folder, manifest, n_threads
         self.n_columns, self.is_sparse = manifest.n_columns, manifest.is_sparse
         self.n_entries = sum(block.n_entries for block in manifest.blocks)
-        self.n_blocks = len(manifest.blocks)
-        self.block_sizes = np.array([block.n_rows for block in manifest.blocks], dtype=np.int64)
-        self._groups = groups_of_blocks(
-            self.block_sizes, self.n_columns, self.n_entries, is_sparse=self.is_sparse
-        )
-        self.sizes = sizes_of_groups(self._groups)
+        self.sizes = np.array([block.n_rows for block in manifest.blocks], dtype=np.int64)
         self.dtype = np.dtype(manifest.dtype)
         self._open: dict[int, Any] = {}
         self._intact: set[int] = set()
@@ -83,19 +76,12 @@ class DiskBlocks(BlockStore):
         self._open[number] = found
         return found
 
-    def group(self, number: int) -> list[Any]:
-        """The rows of a group, around maps."""
-        return [rows_between(self.block(cut.block), *cut[1:]) for cut in self._groups[number]]
-
     def each(self, work: Callable[..., Any], calls: Sequence[Call]) -> Iterator[Any]:
-        """The results in order, a few groups ahead."""
-        return self._in_order(lambda call: work(self.group(call.number), *call.arguments), calls)
-
-    def each_block(self, work: Callable[..., Any], calls: Sequence[Call]) -> Iterator[Any]:
         """The results in order, a few blocks ahead."""
-        return self._in_order(lambda call: work([self.block(call.number)], *call.arguments), calls)
 
-    def _in_order(self, answer: Callable[[Call], Any], calls: Sequence[Call]) -> Iterator[Any]:
+        def answer(call: Call) -> Any:
+            return work(self.block(call.part.block), call.part.rows, *call.arguments)
+
         if self.n_threads == 1 or len(calls) < 2:
             yield from map(answer, calls)
             return
@@ -112,15 +98,13 @@ class DiskBlocks(BlockStore):
                 for future in ahead:
                     future.cancel()
 
-    def summed(
-        self,
-        work: Callable[..., Any],
-        calls: Sequence[Call],
-        combine: Callable[[Any, Any], Any],
-    ) -> Any:
-        """The results, combined as they come."""
-        groups = (call.number for call in calls)
-        return pairwise(at_places(groups, self.each(work, calls)), combine)
+    def summed(self, work: Callable[..., Any], calls: Sequence[Call]) -> Any:
+        """The sum in the order of the blocks, in the memory of the first result."""
+        found = self.each(work, calls)
+        total = next(found, None)
+        for each in found:
+            total += each
+        return total
 
 
 def load_block(folder: Path, stored: StoredBlock, n_columns: int) -> Any:

@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from scoresieve.design.blocks.dask_store import blocks_of_folder
+from scoresieve.design.blocks.dask_blocks import blocks_of_folder
 from scoresieve.design.blocks.disk import DiskBlocks, open_folder
 from scoresieve.design.blocks.manifest import ADVICE, DamagedBlocksError, check_content, load_array
 from scoresieve.design.blocks.memory import MemoryLimit
+from scoresieve.design.blocks.passes import BlockStore
 from scoresieve.design.blocks.row_blocks import RowBlocks
-from scoresieve.design.blocks.store import BlockStore
 from scoresieve.design.blocks.writer import BLOCK_BYTES, Progress, written_folder
 
 

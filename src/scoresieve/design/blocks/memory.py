@@ -1,4 +1,4 @@
-"""``max_memory``: what may be held in memory at once beside the blocks themselves."""
+"""``max_memory``: what may be held in memory beside the blocks, and the columns that are."""
 
 from __future__ import annotations
 
@@ -6,6 +6,14 @@ import itertools
 import numbers
 import weakref
 from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from scoresieve._arrays import FloatArray, IntArray
+from scoresieve.design._base import Columns
+from scoresieve.design.dense import DenseColumns
+from scoresieve.design.sparse import SHORT, SparseColumns, matrix_around
 
 #: What every fit needs, about: vectors of n and of m numbers, and buffers whose size is fixed.
 N_ROW_VECTORS, N_COLUMN_VECTORS, BUFFERS = 12, 9, 2**25
@@ -17,9 +25,8 @@ COPIES = 3
 #: Bytes of rows that are copied for many passes over them, where the user has set no limit, and the
 #: share of the limit that they may take else.
 SMALL_COPY, SHARE = 2**28, 0.25
-#: What the pass over one group of rows holds: vectors of m numbers, three of them where blocks cut
-#: the group and the sum so far is copied; and bytes of its rows in float64.
-VECTORS_PER_GROUP, BUFFER_PER_GROUP = 5, 2**24
+#: What the pass over one block holds: vectors of m numbers, and bytes of its rows in float64.
+VECTORS_PER_BLOCK, BUFFER_PER_BLOCK = 5, 2**24
 #: A stored entry of a sparse column, its number and its row; and one of a dense column.
 SPARSE_ENTRY, DENSE_ENTRY = 12, 8
 
@@ -104,10 +111,10 @@ class MemoryLimit:
         return self.max_memory is None or needed <= self.max_memory
 
     def n_at_once(self, n_wanted: int, n_columns: int) -> int:
-        """How many groups may be multiplied at a time: as many as wanted, if their sums fit."""
+        """How many blocks may be multiplied at a time: as many as wanted, if their sums fit."""
         if self.max_memory is None:
             return n_wanted
-        each = BUFFER_PER_GROUP + 8 * VECTORS_PER_GROUP * n_columns
+        each = BUFFER_PER_BLOCK + 8 * VECTORS_PER_BLOCK * n_columns
         return max(1, min(n_wanted, int(SHARE * self.max_memory / each)))
 
     def may_copy(self, n_bytes: float) -> bool:
@@ -142,3 +149,98 @@ def in_words(n_bytes: Any) -> str:
             break
         size, unit = size / 1024, larger
     return f"{size:.3g} {unit}"
+
+
+class HeldSparseColumns(SparseColumns):
+    """``X_S`` in CSC form, counted; and so is what is made of it."""
+
+    def __init__(self, block: sp.csc_array, memory: MemoryLimit) -> None:
+        super().__init__(block)
+        self._memory = memory
+        memory.hold(self, block.data.nbytes + block.indices.nbytes + block.indptr.nbytes)
+
+    def append(self, other: Columns) -> HeldSparseColumns:
+        """The block with the columns of ``other`` to the right."""
+        return HeldSparseColumns(super().append(other)._block, self._memory)
+
+    def take(self, places: IntArray) -> HeldSparseColumns:
+        """The columns at these places."""
+        return HeldSparseColumns(super().take(places)._block, self._memory)
+
+    def scaled(self, factors: FloatArray) -> HeldSparseColumns:
+        """``X_S diag(f)``."""
+        return HeldSparseColumns(super().scaled(factors)._block, self._memory)
+
+
+class HeldDenseColumns(DenseColumns):
+    """``X_S`` as an array, counted; and so is what is made of it."""
+
+    def __init__(self, transposed: FloatArray, memory: MemoryLimit) -> None:
+        super().__init__(transposed)
+        self._memory = memory
+        memory.hold(self, transposed.nbytes)
+
+    def append(self, other: Columns) -> HeldDenseColumns:
+        """The block with the columns of ``other`` to the right."""
+        return HeldDenseColumns(super().append(other)._transposed, self._memory)
+
+    def take(self, places: IntArray) -> HeldDenseColumns:
+        """The columns at these places."""
+        return HeldDenseColumns(super().take(places)._transposed, self._memory)
+
+    def scaled(self, factors: FloatArray) -> HeldDenseColumns:
+        """``X_S diag(f)``."""
+        return HeldDenseColumns(super().scaled(factors)._transposed, self._memory)
+
+
+def held_columns(found: Any, memory: MemoryLimit) -> Columns:
+    """A sparse or dense array of shape (n_samples, n_columns) as a block that is counted."""
+    if sp.issparse(found):
+        return HeldSparseColumns(found.tocsc(), memory)
+    return HeldDenseColumns(found.T, memory)
+
+
+class GatheredColumns:
+    """``X_S`` in CSC form, of which every block of rows fills its places.
+
+    Parameters
+    ----------
+    counts : ndarray of shape (n_columns,)
+        Entries of each column in all blocks together.
+    n_rows : int
+    """
+
+    def __init__(self, counts: FloatArray, n_rows: int) -> None:
+        starts = np.append(0, np.cumsum(counts, dtype=np.int64))
+        index = np.int32 if max(n_rows, int(starts[-1])) <= SHORT else np.int64
+        self._starts, self._n_rows = starts.astype(index), n_rows
+        self._data, self._rows = np.empty(starts[-1]), np.empty(starts[-1], dtype=index)
+        self._next = starts[:-1].copy()
+
+    def add(self, piece: sp.csc_array, places: slice | IntArray) -> None:
+        """Put the entries of a block of rows where they belong.
+
+        Parameters
+        ----------
+        piece : CSC array of shape (n_rows of the block, n_columns)
+        places : slice or ndarray of int
+            Where its rows stand in X.
+        """
+        lengths = np.diff(piece.indptr)
+        at = np.repeat(self._next - piece.indptr[:-1], lengths)
+        at += np.arange(at.size)
+        self._data[at] = piece.data
+        if isinstance(places, slice):
+            self._rows[at] = piece.indices
+            self._rows[at] += places.start
+        else:
+            self._rows[at] = places[piece.indices]
+        self._next += lengths
+
+    def matrix(self, *, is_in_order: bool) -> Any:
+        """The columns, whose rows are sorted here if the blocks came in another order."""
+        shape = self._n_rows, self._next.size
+        found = matrix_around(self._data, self._rows, self._starts, "csc", shape)
+        if not is_in_order:
+            found.sort_indices()
+        return found

@@ -10,15 +10,15 @@ import numpy as np
 import scipy.sparse as sp
 
 from scoresieve._arrays import FloatArray, IntArray
-from scoresieve.design.blocks import products
-from scoresieve.design.blocks.gathered import GatheredColumns
-from scoresieve.design.blocks.grouping import stacked
-from scoresieve.design.blocks.memory import DENSE_ENTRY, SPARSE_ENTRY, MemoryLimit, in_words
-from scoresieve.design.blocks.products import Statistics
-from scoresieve.design.blocks.store import BlockStore, Call
-from scoresieve.design.blocks.views import Part, SortedRows, is_everything, numbers_of, parts_of
-from scoresieve.design.groups import RowGroups
-from scoresieve.design.pairwise import add_into
+from scoresieve.design.blocks import passes
+from scoresieve.design.blocks.memory import (
+    DENSE_ENTRY,
+    SPARSE_ENTRY,
+    GatheredColumns,
+    MemoryLimit,
+    in_words,
+)
+from scoresieve.design.blocks.passes import BlockStore, Call, Part, Statistics, parts_of
 
 
 class RowBlocks:
@@ -32,8 +32,8 @@ class RowBlocks:
     -----------
     * ``X[rows]``, with row numbers, a mask or a slice, is a view: it holds the numbers and no rows.
     * ``X[:, columns]`` is an array in memory, sparse if X is.
-    * Sums over rows are made in an order that the shape of X and the number of its entries decide:
-      results do not depend on the sizes of blocks, on threads or on workers.
+    * Sums over rows are those of the blocks, in their order: they do not depend on threads, and
+      blocks of other sizes change the last digits.
 
     Attributes
     ----------
@@ -97,11 +97,6 @@ class RowBlocks:
     @property
     def n_blocks(self) -> int:
         """How many blocks there are."""
-        return self._store.n_blocks
-
-    @property
-    def n_groups(self) -> int:
-        """How many groups of rows sums are made of: what threads and workers share."""
         return int(self._store.sizes.size)
 
     def __getitem__(self, key: Any) -> Any:
@@ -128,56 +123,32 @@ class RowBlocks:
 
     @cached_property
     def _parts(self) -> list[Part]:
-        """The groups of rows with some in the view, in order."""
-        return parts_of(self._store.sizes, self._sorted_rows)
-
-    @cached_property
-    def _block_parts(self) -> list[Part]:
-        """The blocks with rows in the view, in order: for what is done row by row."""
-        return parts_of(self._store.block_sizes, self._sorted_rows)
-
-    @cached_property
-    def _sorted_rows(self) -> SortedRows | None:
-        return None if self._rows is None else SortedRows.of_view(self._rows)
+        """The blocks with rows in the view, in order."""
+        return parts_of(self._store.sizes, self._rows)
 
     @property
     def is_in_order(self) -> bool:
         """Whether rows stand in the view as they do in the blocks."""
-        return self._sorted_rows is None or self._sorted_rows.order is None
+        return all(isinstance(part.places, slice) for part in self._parts)
+
+    def _calls(self, *arguments: Any) -> list[Call]:
+        """One for every block with rows in the view."""
+        return [Call(part, arguments) for part in self._parts]
 
     def correlate(self, v: FloatArray) -> FloatArray:
         """``X^T v``: the pass over all blocks."""
         v = np.asarray(v, dtype=np.float64)
-        calls = [
-            Call(part.number, (self._spread(part, v[part.places]),))
-            for part in self._parts
-            if np.any(v[part.places])
-        ]
-        combine = products.add if self._store.keeps_results else add_into
-        total = self._store.summed(products.correlate, calls, combine)
+        calls = [Call(part, (v[part.places],)) for part in self._parts if np.any(v[part.places])]
+        total = self._store.summed(passes.correlate, calls)
         return np.zeros(self.shape[1]) if total is None else total
-
-    def _spread(self, part: Part, v: FloatArray) -> FloatArray:
-        """The numbers of a part as numbers of all rows of its group; repeated rows add up."""
-        if part.rows is None:
-            return v
-        size = int(self._store.sizes[part.number])
-        return np.bincount(part.rows.inside(), weights=v, minlength=size).astype(
-            np.float64, copy=False
-        )
 
     def scores(self, W: FloatArray, idx: IntArray) -> FloatArray:
         """``X[:, idx] W^T``, of shape (n_samples, n_models), in one pass for all models."""
         out = np.zeros((self.shape[0], W.shape[0]))
-        if not idx.size:
-            return out
-        # Products with dense rows depend on how many there are.
-        in_blocks = self.is_sparse
-        parts = self._block_parts if in_blocks else self._parts
-        each = self._store.each_block if in_blocks else self._store.each
-        calls = [Call(part.number, (W, idx)) for part in parts]
-        for part, found in zip(parts, each(products.scores, calls), strict=True):
-            out[part.places] = found if part.rows is None else found[part.rows.inside()]
+        if idx.size:
+            each = self._store.each(passes.scores, self._calls(W, idx))
+            for part, found in zip(self._parts, each, strict=True):
+                out[part.places] = found
         return out
 
     def total(
@@ -188,23 +159,21 @@ class RowBlocks:
         bias: float,
         *per_row: FloatArray,
     ) -> float:
-        """``sum_i f(<w, x_i> + bias, t_i, ...)``, by the sums of the groups."""
+        """``sum_i f(<w, x_i> + bias, t_i, ...)``, by the sums of the blocks."""
         calls = [
-            Call(
-                part.number,
-                (part.rows, function, w, idx, bias, *(each[part.places] for each in per_row)),
-            )
+            Call(part, (function, w, idx, bias, *(each[part.places] for each in per_row)))
             for part in self._parts
         ]
-        return float(self._store.summed(products.total, calls, products.add) or 0.0)
+        return float(self._store.summed(passes.total, calls) or 0.0)
 
     def take_columns(self, idx: IntArray, dtype: Any = np.float64) -> Any:
         """``X[:, idx]`` in memory: a CSR array, or an array in column order."""
         self._check_columns(idx)
-        found = self._store.each_block(products.columns, self._column_calls(idx, dtype))
+        calls = self._calls(idx, dtype) if idx.size else []
+        found = self._store.each(passes.columns, calls)
         if not self.is_sparse:
             out = np.zeros((idx.size, self.shape[0]), dtype=dtype).T
-            for part, piece in zip(self._block_parts, found, strict=False):
+            for part, piece in zip(self._parts, found, strict=False):
                 out[part.places] = piece
             return out
         pieces = list(found)
@@ -213,7 +182,7 @@ class RowBlocks:
         stacked = sp.vstack(pieces, format="csr")
         if self.is_in_order:
             return stacked
-        places: list[Any] = [part.places for part in self._block_parts]
+        places: list[Any] = [part.places for part in self._parts]
         inverse = np.empty(self.shape[0], dtype=np.int64)
         inverse[np.concatenate(places)] = np.arange(self.shape[0])
         return stacked[inverse]
@@ -228,15 +197,11 @@ class RowBlocks:
             return self.take_columns(idx)
         self._check_columns(idx)
         out = GatheredColumns(self.statistics.counts[idx], self.shape[0])
-        found = self._store.each_block(products.by_columns, self._column_calls(idx))
-        for part, piece in zip(self._block_parts, found, strict=False):
+        calls = self._calls(idx) if idx.size else []
+        found = self._store.each(passes.by_columns, calls)
+        for part, piece in zip(self._parts, found, strict=False):
             out.add(piece, part.places)
         return out.matrix(is_in_order=self.is_in_order)
-
-    def _column_calls(self, idx: IntArray, *further: Any) -> list[Call]:
-        """For every block, if there are columns."""
-        parts = self._block_parts if idx.size else []
-        return [Call(part.number, (idx, part.rows, *further)) for part in parts]
 
     def _check_columns(self, idx: IntArray) -> None:
         if self.memory.max_memory is None or not idx.size:
@@ -253,24 +218,14 @@ class RowBlocks:
         if not self.is_in_order or not self.memory.may_copy(n_bytes):
             return None
         pieces = [rows for _, rows in self.pieces()]
-        return stacked(pieces) if pieces else None
-
-    @property
-    def groups(self) -> RowGroups:
-        """Which rows belong together in sums, of all of X or of a view in its order."""
-        sizes = [
-            self._store.sizes[part.number] if part.rows is None else part.rows.numbers.size
-            for part in self._parts
-        ]
-        return RowGroups(
-            np.append(0, np.cumsum(sizes)), np.array([part.number for part in self._parts])
-        )
+        if len(pieces) < 2:
+            return pieces[0] if pieces else None
+        return sp.vstack(pieces, format="csr") if self.is_sparse else np.concatenate(pieces)
 
     @cached_property
     def statistics(self) -> Statistics:
         """Norms and counts of the columns, in one pass that is made once."""
-        calls = [Call(part.number, (part.rows,)) for part in self._parts]
-        found = self._store.summed(products.statistics, calls, Statistics.joined)
+        found = self._store.summed(passes.statistics, self._calls())
         nothing = np.zeros(self.shape[1])
         return Statistics(0.0, 0.0, nothing, nothing) if found is None else found
 
@@ -284,19 +239,46 @@ class RowBlocks:
         rows : CSR array or ndarray
             Not to be changed: it may be a memory map.
         """
-        parts = self._block_parts
-        calls = [Call(part.number, (part.rows,)) for part in parts]
-        for part, found in zip(parts, self._store.each_block(products.take, calls), strict=True):
-            done = 0
-            for rows in found:
-                yield part.places_between(done, done + rows.shape[0]), rows
-                done += rows.shape[0]
+        each = self._store.each(passes.take, self._calls())
+        for part, rows in zip(self._parts, each, strict=True):
+            yield part.places, rows
 
     def verify(self) -> None:
         """Read every block and compare it with its checksum; an error names the first that differs.
 
         Blocks on disk are compared by themselves when they are first used.
         """
-        calls = [Call(part.number, ()) for part in self._block_parts]
-        for _ in self._store.each_block(products.count_rows, calls):
+        for _ in self._store.each(passes.count_rows, self._calls()):
             pass
+
+
+def is_everything(key: Any) -> bool:
+    """Whether the key is ``:``."""
+    return isinstance(key, slice) and key == slice(None)
+
+
+def numbers_of(key: Any, size: int, what: str) -> IntArray:
+    """Row or column numbers from numbers, a mask, or a slice.
+
+    Parameters
+    ----------
+    size : int
+        How many there are.
+    what : str
+        "rows" or "columns", for messages.
+    """
+    if isinstance(key, slice):
+        return np.arange(*key.indices(size))
+    array = np.atleast_1d(np.asarray(key))
+    if array.ndim == 1 and array.dtype.kind == "b" and array.size == size:
+        return np.flatnonzero(array)
+    if array.ndim != 1 or (array.dtype.kind not in "iu" and array.size):
+        raise IndexError(
+            f"{what} of X are chosen by a 1-D array of numbers, a mask of {size} or a slice; got "
+            f"{key!r}."
+        )
+    numbers = array.astype(np.int64)
+    wrong = numbers[(numbers < -size) | (numbers >= size)]
+    if wrong.size:
+        raise IndexError(f"X has {size} {what}; {wrong[0]} is none of them.")
+    return np.where(numbers < 0, numbers + size, numbers)

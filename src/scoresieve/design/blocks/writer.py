@@ -16,14 +16,12 @@ import scipy.sparse as sp
 from scoresieve._arrays import Array, IntArray
 from scoresieve._checks import check_count
 from scoresieve._files import new_folder, synced
+from scoresieve.design._base import check_matrix
 from scoresieve.design.blocks.manifest import MANIFEST, Manifest, StoredArray, StoredBlock
-from scoresieve.design.checks import check_matrix
-from scoresieve.design.lines import SHORT
+from scoresieve.design.sparse import SHORT
 
 #: Bytes of a block: so many that the overhead of a block is small beside reading it.
 BLOCK_BYTES = 2**26
-#: Numbers of the header of a ``.npy`` file.
-_NPY_VERSION = (1, 0)
 
 
 @dataclass(frozen=True)
@@ -49,10 +47,6 @@ Progress = Callable[[Conversion], object]
 
 class BlockWriter:
     """Takes rows in pieces of any size and writes them in blocks of about the same size.
-
-    A block that is full ends where the number of rows so far is a multiple of a high power of two,
-    half of it or later, so that it holds whole groups of rows. See
-    :mod:`scoresieve.design.groups`.
 
     Parameters
     ----------
@@ -133,7 +127,7 @@ class BlockWriter:
             If the pieces do not say it: sparse pieces may be narrower than X.
         """
         if self._waiting:
-            self._write_block(is_last=True)
+            self._write_block()
         if self._kind is None:
             raise ValueError("there are no rows to write; give at least one.")
         n_columns = self._width() if n_columns is None else n_columns
@@ -175,16 +169,10 @@ class BlockWriter:
             )
         return next(iter(self._widths))
 
-    def _write_block(self, *, is_last: bool = False) -> None:
-        """Write the rows that wait, or those before the roundest number of rows so far."""
+    def _write_block(self) -> None:
+        """Write the rows that wait."""
         number, pieces = len(self._blocks), self._waiting
         self._waiting, self._n_waiting = [], 0
-        if not is_last:
-            begin = sum(block.n_rows for block in self._blocks)
-            end = begin + sum(piece.shape[0] for piece in pieces)
-            pieces, self._waiting = split_pieces(pieces, roundest_below(begin, end) - begin)
-            sizes = [_bytes_of_rows(rows, rows.dtype.itemsize) for rows in self._waiting]
-            self._n_waiting = int(sum(np.sum(each) for each in sizes))
         if sp.issparse(pieces[0]):
             block = _stacked(pieces)
             parts = {"data": block.data, "indices": block.indices, "indptr": block.indptr}
@@ -249,32 +237,6 @@ def written_folder(
 def storable_type(dtype: np.dtype) -> np.dtype:
     """The type that is written: little-endian, and float64 for what is wider than that."""
     return dtype.newbyteorder("<") if dtype.kind != "f" or dtype.itemsize <= 8 else np.dtype("<f8")
-
-
-def roundest_below(begin: int, end: int) -> int:
-    """The number above ``begin``, and not above ``end``, that two divides most often.
-
-    Groups of rows have a power of two of them, so that blocks that end there cut none of theirs.
-
-    Examples
-    --------
-    >>> [roundest_below(0, 1000), roundest_below(512, 1512), roundest_below(1024, 2024)]
-    [512, 1024, 1536]
-    """
-    shift = (begin ^ end).bit_length() - 1
-    return end >> shift << shift
-
-
-def split_pieces(pieces: list[Any], n_rows: int) -> tuple[list[Any], list[Any]]:
-    """The first so many rows of the pieces, and the rest."""
-    first: list[Any] = []
-    while pieces and n_rows >= pieces[0].shape[0]:
-        first.append(pieces[0])
-        n_rows, pieces = n_rows - pieces[0].shape[0], pieces[1:]
-    if n_rows:
-        first.append(pieces[0][:n_rows])
-        pieces = [pieces[0][n_rows:], *pieces[1:]]
-    return first, pieces
 
 
 def _bytes_of_rows(rows: Any, itemsize: int) -> IntArray:

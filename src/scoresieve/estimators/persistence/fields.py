@@ -1,295 +1,283 @@
-"""The table of all fitted attributes, from which each estimator names those that it has."""
+"""Fields: how one fitted attribute becomes plain data and back, and what a file may hold of it."""
 
 from __future__ import annotations
 
-import numbers
+import dataclasses
 import sys
-from dataclasses import replace
+from collections.abc import Callable
+from operator import getitem
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from scoresieve._arrays import Array
 from scoresieve._record import Record
-from scoresieve.estimators.persistence import kinds, rows
-from scoresieve.estimators.persistence.kinds import Field, array, columns, each, number
-from scoresieve.estimators.persistence.named import check_named, plain_named, to_named
-from scoresieve.estimators.persistence.packing import DTYPE
-from scoresieve.estimators.sieve.fold_selections import FoldSelections
-from scoresieve.estimators.sieve.smaller import SmallerModels
-from scoresieve.estimators.targets import Targets
-from scoresieve.losses import Loss
-from scoresieve.risks import CutWeights, Slopes
-from scoresieve.solvers.limits import Progress, Status
+from scoresieve.losses import Loss, get_loss
+from scoresieve.measures import Measure, get_measure
+
+_MOST = 2**48
+_SPARSE = {"csr_matrix": sp.csr_matrix, "csr_array": sp.csr_array}
 
 
-def _check_labels(record: Record, key: Any, size: str, dtypes: str = "biufmMUO") -> Array:
+def _same(value: Any) -> Any:
+    return value
+
+
+@dataclasses.dataclass(frozen=True)
+class Field:
+    """``value(plain(x)) == x`` for one fitted attribute x, and a check of what a file holds.
+
+    Attributes
+    ----------
+    check : callable
+        ``check(record, key)`` takes the plain data from the record; ValueError if wrong.
+    plain, value : callable
+        To plain data of numbers, text, lists, dicts and arrays, and back.
+    lean : callable
+        The value without what grows with the training rows and serves ``certify`` and warm starts
+        alone.
+    optional : bool
+        Whether a fitted model may lack the attribute; a file holds null then.
+    """
+
+    check: Callable[[Record, Any], Any]
+    plain: Callable[[Any], Any] = _same
+    value: Callable[[Any], Any] = _same
+    lean: Callable[[Any], Any] = _same
+    optional: bool = False
+
+
+def nullable(part: Field, *, optional: bool = False) -> Field:
+    """The same where a value may be None, or missing."""
+
+    def unless_none(change: Callable[[Any], Any]) -> Callable[[Any], Any]:
+        return lambda value: None if value is None else change(value)
+
+    return Field(
+        lambda record, key: None if record.is_null(key) else part.check(record, key),
+        unless_none(part.plain),
+        unless_none(part.value),
+        unless_none(part.lean),
+        optional,
+    )
+
+
+def proof(part: Field) -> Field:
+    """The same for what a file without certificate leaves out."""
+    return dataclasses.replace(nullable(part), lean=lambda value: None)
+
+
+def of_type(kind: type) -> Field:
+    """A value of just this type; NaN and infinity are numbers here."""
+    return Field(lambda record, key: record.take(key, kind))
+
+
+def one_of(*choices: str) -> Field:
+    """One of these words."""
+    return Field(lambda record, key: record.choice(key, choices))
+
+
+def number(kind: type, low: float = -sys.float_info.max) -> Field:
+    """A finite number of at least ``low``."""
+    return Field(lambda record, key: record.number(key, kind, low))
+
+
+def count(size: str) -> Field:
+    """A number of at least 1 that says how large something is."""
+    return Field(lambda record, key: record.size(key, size, record.number(key, int, 1, _MOST)))
+
+
+def array(dtype: Any, *sizes: str | int | None, finite: bool = False) -> Field:
+    """An array of these sizes."""
+    return Field(lambda record, key: record.array(key, dtype, sizes, finite=finite))
+
+
+def columns(size: str | None = None, *, below: str | None = "features") -> Field:
+    """Sorted distinct numbers, below a size that is known."""
+
+    def check(record: Record, key: Any) -> Array:
+        numbers = record.array(key, np.int64, (size,))
+        end = _MOST if below is None else record.known.sizes[below]
+        if np.any(np.diff(numbers) <= 0) or np.any((numbers < 0) | (numbers >= end)):
+            record.refuse(key, f"must be distinct sorted column numbers below {end}.")
+        return numbers
+
+    return Field(check)
+
+
+def labels(size: str, dtypes: str = "biufmMUO") -> Field:
     """Labels of any dtype that scikit-learn takes; objects are text."""
-    labels = record.array(key, dtypes, (size,))
-    if labels.dtype.kind == "O" and not all(isinstance(item, str) for item in labels):
-        record.refuse(key, "holds objects that are no text.")
-    return labels
+
+    def check(record: Record, key: Any) -> Array:
+        found = record.array(key, dtypes, (size,))
+        if found.dtype.kind == "O" and not all(isinstance(item, str) for item in found):
+            record.refuse(key, "holds objects that are no text.")
+        return found
+
+    return Field(check)
 
 
-def _to_targets(plain: dict[str, Any]) -> Targets:
-    return Targets(**{**plain, "dtype": np.dtype(plain["dtype"])})
+def each(part: Field, n_items: str | int | None = "problems", collect: Callable = list) -> Field:
+    """A list or tuple of such parts, by default one for each problem."""
+
+    def check(record: Record, key: Any) -> list[Any]:
+        length = record.known.sizes[n_items] if isinstance(n_items, str) else n_items
+        items = record.items(key, length)
+        return [part.check(items, number) for number in items.names()]
+
+    return Field(
+        check,
+        plain=lambda items: [part.plain(item) for item in items],
+        value=lambda items: collect(part.value(item) for item in items),
+        lean=lambda items: collect(part.lean(item) for item in items),
+    )
 
 
-def _check_targets(record: Record, key: Any) -> dict[str, Any]:
-    """Classes as ``read_targets`` finds them: sorted labels, or the numbers of columns."""
-    entry = record.record(key)
-    kind = entry.choice("kind", ("binary", "multiclass", "multilabel"))
-    classes = _check_labels(entry, "classes", "classes")
-    positive, dtype = entry.take("positive", int), entry.take("dtype", str)
+def struct(
+    kind: Callable[..., Any],
+    parts: dict[str, Field],
+    verify: Callable[[Record, dict[str, Any]], None] = lambda record, plain: None,
+) -> Field:
+    """A dict, or a value of a dataclass, with a field for each of its entries or attributes.
+
+    Parameters
+    ----------
+    verify : callable, optional
+        Refuses what does not go together, of parts that were checked one by one.
+    """
+    get: Callable[[Any, str], Any] = getitem if kind is dict else getattr
+
+    def check(record: Record, key: Any) -> dict[str, Any]:
+        entry = record.record(key)
+        plain = {name: part.check(entry, name) for name, part in parts.items()}
+        entry.end()
+        verify(entry, plain)
+        return plain
+
+    found = Field(
+        check,
+        plain=lambda value: {k: part.plain(get(value, k)) for k, part in parts.items()},
+        value=lambda plain: kind(**{k: part.value(plain[k]) for k, part in parts.items()}),
+        lean=lambda value: kind(**{k: part.lean(get(value, k)) for k, part in parts.items()}),
+    )
+    # None goes through all but the check, which says what is missing.
+    return dataclasses.replace(nullable(found), check=check)
+
+
+def table(row: Any) -> Field:
+    """Rows of one dataclass of numbers as one array; whole numbers are exact in it, too."""
+    names = [field.name for field in dataclasses.fields(row)]
+    kinds = [int if field.type == "int" else float for field in dataclasses.fields(row)]
+    whole = [place for place, kind in enumerate(kinds) if kind is int]
+
+    def plain(rows: list[Any]) -> Array:
+        values = [[getattr(each, name) for name in names] for each in rows]
+        return np.array(values, dtype=np.float64).reshape(len(rows), len(names))
+
+    def value(plain: Array) -> list[Any]:
+        return [row(*(kind(v) for kind, v in zip(kinds, r, strict=True))) for r in plain.tolist()]
+
+    def check(record: Record, key: Any) -> Array:
+        rows = record.array(key, np.float64, (None, len(names)))
+        if not np.all(np.isfinite(rows[:, whole])):
+            record.refuse(key, "holds counts that are no numbers.")
+        return rows
+
+    return Field(check, plain, value)
+
+
+def matrix(dtype: Any, n_rows: str, n_columns: str) -> Field:
+    """A finite matrix whose number of columns is known: dense ones as they are, and CSR ones.
+
+    Of these the file has the entries other than 0: data and columns of row i are those from
+    ``starts[i]`` to ``starts[i + 1]``.
+    """
+
+    def plain(value: Any) -> Any:
+        if type(value).__name__ not in _SPARSE or not sp.issparse(value):
+            return value
+        rows = sp.csr_array(value, copy=True)
+        rows.sum_duplicates()
+        return {
+            "flavour": type(value).__name__,
+            "shape": [int(n) for n in rows.shape],
+            "data": rows.data,
+            "columns": rows.indices.astype(np.int64),
+            "starts": rows.indptr.astype(np.int64),
+        }
+
+    def value(plain: Any) -> Any:
+        if not isinstance(plain, dict):
+            return plain
+        parts = plain["data"], plain["columns"], plain["starts"]
+        return _SPARSE[plain["flavour"]](parts, shape=tuple(plain["shape"]))
+
+    def check(record: Record, key: Any) -> Any:
+        if record.holds(key, np.ndarray):
+            return record.array(key, dtype, (n_rows, n_columns), finite=True)
+        entry = record.record(key)
+        plain = _check_csr(entry, dtype, record.size_of(n_rows), record.known.sizes[n_columns])
+        record.size(key, n_rows, plain["shape"][0])
+        return plain
+
+    return Field(check, plain, value)
+
+
+def _check_csr(entry: Record, dtype: Any, n_rows: int | None, n_columns: int) -> dict[str, Any]:
+    """The parts of a CSR matrix, whose entries ascend in its rows."""
+    flavour = entry.choice("flavour", tuple(_SPARSE))
+    starts, places = (entry.array(name, np.int64, (None,)) for name in ("starts", "columns"))
+    shape = [max(starts.size - 1, 0) if n_rows is None else n_rows, n_columns]
+    if entry.take("shape", list) != shape or starts.size != shape[0] + 1:
+        entry.refuse("shape", f"must be {shape}, and there must be as many rows.")
+    data = entry.array("data", dtype, places.shape, finite=True)
+    if starts[0] != 0 or starts[-1] != places.size or np.any(np.diff(starts) < 0):
+        entry.refuse("starts", f"must ascend from 0 to {places.size}.")
+    new_row = np.zeros(places.size + 1, dtype=bool)
+    new_row[starts] = True
+    ascending = (np.diff(places) > 0) | new_row[1:-1]
+    if not np.all(ascending) or np.any((places < 0) | (places >= n_columns)):
+        entry.refuse("columns", f"must ascend in each row, and be from 0 to {n_columns - 1}.")
     entry.end()
-    sorted_classes = np.arange(classes.size) if kind == "multilabel" else np.unique(classes)
-    if not np.array_equal(sorted_classes, classes):
-        entry.refuse("classes", "must be distinct and sorted.")
-    if classes.size < 2 or ((classes.size == 2) != (kind == "binary") and kind != "multilabel"):
-        entry.refuse("classes", f"has {classes.size} labels, which are not {kind}.")
-    if positive not in ((0, 1) if kind == "binary" else (0,)):
-        entry.refuse("positive", f"is {positive}, which is not the number of a class.")
-    if dtype != "|O" and not DTYPE.fullmatch(dtype):
-        entry.refuse("dtype", f"is {dtype!r:.40}, which labels do not have.")
-    plain = {"kind": kind, "classes": classes, "positive": positive, "dtype": dtype}
-    record.size(key, "problems", _to_targets(plain).n_problems)
-    return plain
+    return {"flavour": flavour, "shape": shape, "data": data, "columns": places, "starts": starts}
 
 
-def _named(kind: str) -> Field:
-    return Field(lambda record, key: check_named(record, key, kind), plain_named, to_named)
+def named(kind: str) -> Field:
+    """A measure or a loss by its name with all settings: ``{"loss": "huber", "epsilon": 0.5}``."""
+
+    def plain(value: Any) -> Any:
+        """As it is, if name and settings do not give it back."""
+        if not isinstance(value, Measure | Loss):
+            return value
+        found = {kind: value.name} | (vars(value) if kind == "loss" else {})
+        try:
+            return found if to_named(found) == value else value
+        except ValueError:
+            return value
+
+    def check(record: Record, key: Any) -> dict[str, Any]:
+        value = record.take(key)
+        if isinstance(value, Measure | Loss):  # No file has it: a model is about to be saved.
+            raise ValueError(
+                f"{key}={value!r} has no name that gives it back: a function, weights or a class "
+                "of your own cannot be in a file of plain data. Pickle the model instead."
+            )
+        entry = Record(value, f"{record.name}.{key}")
+        found = {kind: entry.take(kind, str)}
+        if kind == "loss":
+            found |= {name: entry.take(name, float) for name in vars(get_loss(found["loss"]))}
+        entry.end()
+        to_named(found)
+        return found
+
+    return Field(check, plain, to_named)
 
 
-#: The arguments of ``certify`` that a model keeps.
-_ARGUMENTS = {
-    "measure": replace(_named("measure"), nullable=True),
-    "loss": replace(_named("loss"), nullable=True),
-    "bound": Field(lambda record, key: record.choice(key, ("tight", "paper"))),
-    "budget": number(int, 1),
-    "C": number(float, 0.0),
-    "intercept_scaling": number(float, 0.0),
-    "always_features": columns(),
-    "excluded_features": columns(),
-    "feature_groups": replace(array(np.int64, "features"), nullable=True),
-}
-
-
-def _check_arguments(record: Record, key: Any) -> dict[str, Any]:
-    """All of a problem but its data."""
-    entry = record.record(key)
-    plain = {name: part.read(entry, name) for name, part in _ARGUMENTS.items()}
-    entry.end()
-    if (plain["measure"] is None) == (plain["loss"] is None):
-        record.refuse(key, "must have a measure or a loss, one of them.")
-    return plain
-
-
-def _check_warm_labels(record: Record, key: Any) -> Any:
-    """The labels that a warm start compares with new ones."""
-    if record.known.values["_targets"]["kind"] == "multilabel":
-        return rows.check_matrix(record, key, "biuf", ("labels", "problems"))
-    return _check_labels(record, key, "labels")
-
-
-def _check_warm_weights(record: Record, key: Any) -> Array:
-    """One weight for each label."""
-    if record.known.values["_warm_y"] is None:
-        record.refuse(key, "needs the labels that belong to the weights.")
-    return record.array(key, np.float64, ("labels",), finite=True)
-
-
-def _check_point(record: Record, key: Any) -> dict[str, Array]:
-    """Slopes, or weights that are not negative and as many cuts of one width."""
-    values, sizes = record.known.values, record.known.sizes
-    arguments = values.get("_arguments", {"loss": None, "measure": values.get("measure_")})
-    kind = to_named(arguments["loss"] or arguments["measure"])
-    if kind is None:
-        record.refuse(key, "must be null: such a model has no certificate.")
-    is_loss = isinstance(kind, Loss)
-    # Whole weights of other measures repeat the rows.
-    is_repeated = values.get("_warm_weights") is not None and not (is_loss or kind.takes_weights)
-    if "labels" in sizes and not is_repeated:
-        sizes |= {"rows": sizes["labels"], "bytes of rows": -(-sizes["labels"] // 8)}
-    entry = record.record(key)
-    if is_loss:
-        plain = {"slopes": entry.array("slopes", np.float64, ("rows",), finite=True)}
-    else:
-        alpha = entry.array("alpha", np.float64, (None,), finite=True)
-        width = "bytes of rows" if kind.flips_examples else "rows"
-        dtype = np.uint8 if kind.flips_examples else np.float64
-        shape = (alpha.size, width if alpha.size else None)  # no cuts have no width
-        plain = {"alpha": alpha, "cuts": entry.array("cuts", dtype, shape, finite=True)}
-        if np.any(alpha < 0):
-            entry.refuse("alpha", "must not be negative.")
-    entry.end()
-    return plain
-
-
-#: What the summary of a chosen model says of its point of the grid.
-_POINT_HAS = ("C", "selection", "final_model")
-
-
-def _check_results(record: Record, key: Any) -> dict[str, Any]:
-    """The points of a grid, and columns with a number or a text for each of them."""
-    entry = record.record(key)
-    found: dict[str, Any] = dict.fromkeys(entry.names())
-    found["mean_test_score"] = entry.array("mean_test_score", np.float64, ("points",))
-    found["std_test_score"] = entry.array("std_test_score", np.float64, ("points",))
-    found["params"] = points = entry.take("params", list)
-    record.size(key, "points", len(points))
-    found |= {name: entry.array(name, "ifO", ("points",)) for name in entry.names()}
-    if not all(type(point) is dict and {*_POINT_HAS} <= {*point} for point in points):
-        entry.refuse("params", f"must be points of a grid, each with {', '.join(_POINT_HAS)}.")
-    if not all(
-        [type(point[k]) is int for k in point if k.startswith("n_")] == [True] for point in points
-    ):
-        entry.refuse("params", "must be points with one number of columns each.")
-    # What nothing holds back has no C.
-    cells = [point[k] for point in points for k in point if k != "C" or point[k] is not None]
-    cells += [cell for name in found if name != "params" for cell in found[name]]
-    if not all(isinstance(cell, str | numbers.Real) for cell in cells):
-        record.refuse(key, "holds what is neither a number nor text.")
-    return found
-
-
-def _check_rows(record: Record, key: Any, size: str = "problems") -> Array:
-    """Numbers of rows of the tables: by default the chosen one for each problem."""
-    found = record.array(key, np.int64, (size,))
-    if np.any(found < 0) or np.any(found >= record.known.sizes["points"]):
-        record.refuse(key, "holds a number that is no row of the tables.")
-    return found
-
-
-def _check_smaller(record: Record, key: Any) -> dict[str, Any]:
-    """As many weights, intercepts and thresholds as there are rows of the table."""
-    entry, n = record.record(key), f"models of {record.name}.{key}"
-    plain: dict[str, Any] = {"rows": _check_rows(entry, "rows", n)}
-    for name in ("intercepts", "odds"):
-        plain[name] = entry.array(name, np.float64, (n,), finite=True)
-    plain["coefs"] = rows.check_matrix(entry, "coefs", "f", (n, "features"))
-    entry.end()
-    return plain
-
-
-def _check_selections(record: Record, key: Any) -> dict[str, Any]:
-    """Counts from 1 to the number of fits, for as many sizes as there are rows of the table."""
-    entry, n = record.record(key), f"sizes of {record.name}.{key}"
-    plain: dict[str, Any] = {"rows": _check_rows(entry, "rows", n)}
-    plain["n_folds"] = most = entry.number("n_folds", int, 1)
-    plain["counts"] = rows.check_matrix(entry, "counts", np.int64, (n, "features"))
-    counts = rows.to_matrix(plain["counts"])
-    if isinstance(counts, np.ndarray) or np.any((counts.data < 1) | (counts.data > most)):
-        entry.refuse("counts", f"must be a sparse matrix of numbers from 1 to {most}.")
-    entry.end()
-    return plain
-
-
-_REAL = Field(lambda record, key: record.take(key, float))
-_REALS, _FINITE = array(np.float64, "problems"), array(np.float64, "problems", finite=True)
-_WHOLE = array(np.int64, "problems")
-_WEIGHTS = kinds.weights("problems", "features")
-# A proof, too: its size follows the rounds, and predictions need it as little.
-_HISTORY = replace(kinds.table(Progress), nullable=True, is_proof=True)
-_SMALLER = Field(
-    _check_smaller,
-    plain=lambda models: {**vars(models), "coefs": rows.plain_sparse(models.coefs)},
-    value=lambda plain: SmallerModels(**{**plain, "coefs": rows.to_matrix(plain["coefs"])}),
-)
-_SELECTIONS = Field(
-    _check_selections,
-    plain=lambda found: {**vars(found), "counts": rows.plain_sparse(found.counts)},
-    value=lambda plain: FoldSelections(**{**plain, "counts": rows.to_matrix(plain["counts"])}),
-)
-_STATUS = Field(
-    lambda record, key: record.choice(key, [status.name for status in Status]),
-    plain=lambda status: status.name,
-    value=lambda name: Status[name],
-)
-_POINT = Field(
-    _check_point,
-    plain=lambda point: dict(vars(point)),
-    value=lambda plain: Slopes(**plain) if "slopes" in plain else CutWeights(**plain),
-    nullable=True,
-    is_proof=True,
-)
-
-#: All fitted attributes by name, of models with one problem for each class.
-FIELDS: dict[str, Field] = {
-    "n_features_in_": kinds.count("features"),
-    "feature_names_in_": Field(
-        lambda record, key: _check_labels(record, key, "features", "O"), optional=True
-    ),
-    "_targets": Field(
-        _check_targets,
-        plain=lambda targets: {**vars(targets), "dtype": targets.dtype.str},
-        value=_to_targets,
-    ),
-    "_arguments": Field(
-        _check_arguments,
-        plain=lambda values: {k: part.to_plain(values[k]) for k, part in _ARGUMENTS.items()},
-        value=lambda plain: {k: part.to_value(plain[k]) for k, part in _ARGUMENTS.items()},
-    ),
-    "measure_": _named("measure"),
-    "support_": columns("selected"),
-    "supports_": each(columns()),
-    "coef_": _WEIGHTS,
-    **dict.fromkeys(("intercept_", "_biases", "C_", "price_"), _FINITE),
-    **dict.fromkeys(("primal_", "dual_", "gap_", "l0_gap_", "refit_gap_"), _REALS),
-    "training_score_": _REALS,
-    "n_samples_fit_": number(int, 1),
-    **dict.fromkeys(("n_iter_", "n_steps_", "n_positives_"), _WHOLE),
-    "status_": each(_STATUS),
-    "stopped_by_": array("U", "problems"),
-    "history_": each(_HISTORY),
-    "path_": each(array(np.float64, None, 2)),
-    "kernel_weights_": each(array(np.float64, "features")),
-    "rankings_": each(array(np.int64, "features")),
-    "scales_": replace(
-        _WEIGHTS,
-        plain=lambda scales: rows.plain_weights(np.array(scales)),
-        value=lambda plain: list(rows.to_matrix(plain)),
-    ),
-    "_warm_y": Field(
-        _check_warm_labels, rows.plain_sparse, rows.to_matrix, nullable=True, is_proof=True
-    ),
-    "_warm_weights": Field(_check_warm_weights, nullable=True, is_proof=True),
-    "_dual_points": each(_POINT),
-    # Of models that were chosen by cross-validation.
-    "_tables": each(Field(_check_results)),
-    "_rows": Field(_check_rows),
-    "_odds": _FINITE,
-    "_prices": _REALS,
-    "smaller_models_": replace(each(_SMALLER), nullable=True),
-    "fold_selections_": replace(each(_SELECTIONS), nullable=True),
-    # Of bags: prototypes are the features of the model on the embedding.
-    "n_columns_in_": kinds.count("columns"),
-    "prototypes_": Field(
-        lambda record, key: rows.check_matrix(record, key, "f", ("features", "columns")),
-        rows.plain_sparse,
-        rows.to_matrix,
-    ),
-    "prototype_indices_": columns("features", below=None),
-    "sigma_": replace(number(float, 0.0), nullable=True),
-    "embedding_": kinds.estimator("MILESEmbedding"),
-    "model_": kinds.estimator("MeasureSVC"),
-    "_origins": array(np.int64, "selected", 2),
-}
-
-#: Those of a model with one problem and no axis for it.
-FIELDS_OF_ONE_PROBLEM: dict[str, Field] = {
-    **{k: FIELDS[k] for k in ("n_features_in_", "feature_names_in_", "_arguments", "support_")},
-    "coef_": kinds.weights("features"),
-    **dict.fromkeys(("intercept_", "_offset"), number(float, -sys.float_info.max)),
-    **dict.fromkeys(("primal_", "dual_", "gap_", "l0_gap_", "refit_gap_"), _REAL),
-    "training_score_": _REAL,
-    "n_samples_fit_": FIELDS["n_samples_fit_"],
-    "n_iter_": number(int, 0),
-    "status_": _STATUS,
-    "history_": _HISTORY,
-    "_dual_point": _POINT,
-}
-
-
-def fields_of(*names: str) -> dict[str, Field]:
-    """Some fields of the table, in an order in which each check finds the sizes it needs."""
-    return {name: FIELDS[name] for name in names}
+def to_named(plain: Any) -> Any:
+    """A measure or loss from its name and settings; what has none in a pickle, as it is."""
+    if type(plain) is not dict:
+        return plain
+    if "measure" in plain:
+        return get_measure(plain["measure"])
+    return get_loss(plain["loss"], **{k: v for k, v in plain.items() if k != "loss"})

@@ -1,21 +1,28 @@
 """One file of plain data: a zip of ``model.json`` and of the ``.npy`` arrays that it refers to.
 
-    model.json   {"format": "scoresieve-model", "format_version": 3, "sha256": "...", ...}
+    model.json   {"format": "scoresieve-model", "format_version": 4, "sha256": "...", ...}
     a.b.npy      the array that stands as {"$": "array"} at ["a"]["b"] of model.json
 
-Nothing in a file is executed, imported or unpickled, and no member is compressed, so that whatever
-is read is at most as large as the file. Equal trees give equal bytes.
+Other values that JSON does not have are ``{"$": "tuple", "items": [...]}``, ``{"$": "float",
+"value": "inf"}`` and so on. Nothing in a file is executed, imported or unpickled, and no member is
+compressed, so that whatever is read is at most as large as the file. Equal trees give equal bytes.
+
+The checksum covers all members together; the zip's own CRC-32 finds what disks and wires do to one
+of them. It is no signature, since whoever writes a file can compute it.
 """
 
 from __future__ import annotations
 
+import hashlib
 import io
 import json
 import math
 import os
 import re
 import struct
+import sys
 import zipfile
+from collections.abc import Mapping
 from importlib.metadata import PackageNotFoundError, version
 from typing import IO, Any
 
@@ -23,18 +30,33 @@ import numpy as np
 
 from scoresieve._arrays import Array
 from scoresieve._files import replaced
-from scoresieve.estimators.persistence.checksum import CHECKSUM, checksum_of
-from scoresieve.estimators.persistence.packing import pack, unpack
 
 FORMAT = "scoresieve-model"
-FORMAT_VERSION = 3
+FORMAT_VERSION = 4
+#: The entry of ``model.json`` that holds the checksum.
+CHECKSUM = "sha256"
 
 _JSON = "model.json"
 #: Lists and records inside of each other, at most: deeper ones would stop whoever prints a model.
 _MOST_DEPTH = 50
-_MEMBER = re.compile(r"[A-Za-z0-9_]+(\.[A-Za-z0-9_]+)*\.(npy|json)")
-_END_OF_ZIP = b"PK\x05\x06"
+_MEMBER = re.compile(r"model\.json|[A-Za-z0-9_]+(\.[A-Za-z0-9_]+)*\.npy")
 _BROKEN_ZIP = (zipfile.BadZipFile, struct.error, EOFError, OverflowError, RuntimeError)
+
+#: dtypes as NumPy spells them: booleans, integers, floats, text, dates and spans of time. It knows
+#: no text of a thousand million letters.
+DTYPE = re.compile(
+    r"\|b1|\|[iu]1|[<>][iuf][248]|[<>]U[1-9]\d{0,7}|\|S[1-9]\d{0,7}"
+    r"|[<>][mM]8\[(?:Y|M|W|D|h|m|s|ms|us|ns)\]"
+)
+
+_KEY = re.compile(r"[A-Za-z0-9_]+")
+_NPY = re.compile(
+    rb"\x93NUMPY\x01\x00..\{'descr': '([^']+)', 'fortran_order': (True|False), "
+    rb"'shape': \(((?:\d{1,18}, ?)*(?:\d{1,18})?)\), \} *\n",
+    re.DOTALL,
+)
+_LONGEST = 2**31 - 1
+_COLLECTIONS = {"tuple": tuple, "set": set, "frozenset": frozenset, "dict": dict}
 
 
 def write_model(path: str | os.PathLike, tree: dict[str, Any]) -> None:
@@ -119,7 +141,7 @@ def _read_members(stream: IO[bytes]) -> dict[str, bytes]:
     """The content of each member, whose sizes have been compared with that of the file."""
     size = stream.seek(0, os.SEEK_END)
     stream.seek(max(0, size - 22))
-    if not stream.read().startswith(_END_OF_ZIP):
+    if not stream.read().startswith(b"PK\x05\x06"):
         raise ValueError("it is no model file, or it is truncated: it does not end as a zip does.")
     try:
         with zipfile.ZipFile(stream) as archive:
@@ -135,7 +157,7 @@ def _check_members(infos: list[zipfile.ZipInfo], size: int) -> None:
     seen: set[str] = set()
     for info in infos:
         name = info.orig_filename
-        if not _MEMBER.fullmatch(name) or (name.endswith(".json") and name != _JSON):
+        if not _MEMBER.fullmatch(name):
             raise ValueError(f"it has a member of the name {name!r}, which no model file has.")
         if name in seen:
             raise ValueError(f"the member {name} is there twice.")
@@ -185,3 +207,120 @@ def _refuse_number(text: str) -> float:
 
 def _finite(text: str) -> float:
     return float(text) if math.isfinite(float(text)) else _refuse_number(text)
+
+
+def checksum_of(described: Mapping[str, Any], members: Mapping[str, bytes]) -> str:
+    """Hexadecimal digits for ``model.json``, less its own checksum, and for all other members.
+
+    How ``model.json`` is laid out in its file has no part in it.
+    """
+    rest = {key: value for key, value in described.items() if key != CHECKSUM}
+    parts = {"": json.dumps(rest, sort_keys=True).encode("ascii"), **members}
+    found = hashlib.sha256()
+    for name in sorted(parts):
+        found.update(f"{name}:{len(parts[name])}:".encode())
+        found.update(parts[name])
+    return found.hexdigest()
+
+
+def pack(value: Any, name: str, arrays: dict[str, Array]) -> Any:
+    """A value as JSON; arrays go to ``arrays`` under the name of their place."""
+    kind = type(value)
+    if value is None or kind in (bool, int, str):
+        return value
+    if kind is float:
+        return value if math.isfinite(value) else {"$": "float", "value": repr(value)}
+    if kind is dict and all(type(key) is str and _KEY.fullmatch(key) for key in value):
+        return {key: pack(item, f"{name}.{key}", arrays) for key, item in value.items()}
+    if kind is range:
+        return {"$": "range", "items": [value.start, value.stop, value.step]}
+    if kind in (np.ndarray, np.memmap) or isinstance(value, np.generic):
+        return _pack_array(value, name, arrays)
+    if kind in (list, *_COLLECTIONS.values()):
+        items = sorted(value, key=repr) if kind in (set, frozenset) else value
+        items = map(list, value.items()) if kind is dict else items
+        packed = [pack(item, f"{name}.{i}", arrays) for i, item in enumerate(items)]
+        return packed if kind is list else {"$": kind.__name__, "items": packed}
+    raise TypeError(
+        f"{name} is of the type {kind.__module__}.{kind.__qualname__}, which cannot be saved as "
+        "plain data; use numbers, text, lists or NumPy arrays, or pickle the model."
+    )
+
+
+def _pack_array(value: Any, name: str, arrays: dict[str, Array]) -> Any:
+    """Arrays of Python objects item by item, all others as they are."""
+    array = np.asarray(value)
+    if array.dtype.kind == "O":
+        items = [pack(item, f"{name}.{i}", arrays) for i, item in enumerate(array.ravel())]
+        return {"$": "objects", "shape": list(array.shape), "items": items}
+    if not DTYPE.fullmatch(array.dtype.str):
+        raise TypeError(
+            f"{name} has the dtype {array.dtype}, which cannot be saved as plain data; use "
+            "booleans, integers, floats of at most 64 bits, or text."
+        )
+    arrays[name] = array
+    return {"$": "scalar" if isinstance(value, np.generic) else "array"}
+
+
+def unpack(value: Any, name: str, members: dict[str, bytes]) -> Any:
+    """The inverse of :func:`pack`, which takes from ``members`` what it uses."""
+    if isinstance(value, list):
+        return [unpack(item, f"{name}.{i}", members) for i, item in enumerate(value)]
+    if not isinstance(value, dict):
+        return value
+    if "$" not in value:
+        return {key: unpack(item, f"{name}.{key}", members) for key, item in value.items()}
+    match value:
+        case {"$": "array" | "scalar" as tag} if len(value) == 1:
+            if f"{name}.npy" not in members:
+                raise ValueError(f"the member {name}.npy is missing.")
+            array = _read_array(members.pop(f"{name}.npy"), f"{name}.npy")
+            return array if tag == "array" else array[()]
+        case {"$": "float", "value": "inf" | "-inf" | "nan" as text} if len(value) == 2:
+            return float(text)
+        case {"$": "range", "items": [int(), int(), int()] as items} if len(value) == 2:
+            return range(*items)
+        case {"$": "objects", "items": [*items], "shape": [*shape]} if len(value) == 3:
+            return _objects(unpack(items, name, members), shape, name)
+        case {"$": str(tag), "items": [*items]} if len(value) == 2 and tag in _COLLECTIONS:
+            try:
+                return _COLLECTIONS[tag](unpack(items, name, members))
+            except TypeError:
+                raise ValueError(f"{name} of model.json holds what cannot be in a {tag}.") from None
+    raise ValueError(f"{name} of model.json is a special value of an unknown kind: {value['$']!r}.")
+
+
+def _objects(items: list, shape: list, name: str) -> Array:
+    """An array of Python objects."""
+    fits = all(type(n) is int and 0 <= n <= _LONGEST for n in shape)
+    if not fits or math.prod(shape) != len(items):
+        raise ValueError(f"{name} of model.json has the shape {shape!r} and {len(items)} items.")
+    array = np.empty(len(items), dtype=object)
+    for i, item in enumerate(items):
+        array[i] = item
+    return array.reshape(shape)
+
+
+def _read_array(content: bytes, name: str) -> Array:
+    """An array, once dtype and shape are known to need just the bytes that are there."""
+    head = _NPY.match(content)
+    descr = head[1].decode("latin-1") if head else ""
+    if not head or int.from_bytes(content[8:10], "little") != head.end() - 10:
+        raise ValueError(f"the member {name} does not begin as an array of NumPy does.")
+    if not DTYPE.fullmatch(descr):
+        raise ValueError(f"the member {name} has the dtype {descr!r}, which no model file has.")
+    dtype, shape = np.dtype(descr), tuple(int(n) for n in re.findall(rb"\d+", head[3]))
+    needed, there = math.prod(shape) * dtype.itemsize, len(content) - head.end()
+    if needed != there:
+        raise ValueError(
+            f"the member {name} should have {needed} bytes for {dtype} of shape {shape}, and has "
+            f"{there}."
+        )
+    flat = np.frombuffer(content, dtype=dtype, offset=head.end()).copy()
+    if dtype.kind == "b" and flat.view(np.uint8).max(initial=0) > 1:
+        raise ValueError(f"the member {name} holds booleans that are neither 0 nor 1.")
+    if dtype.kind == "U":
+        codes = flat.view(np.dtype("u4").newbyteorder(dtype.byteorder))
+        if codes.max(initial=0) > sys.maxunicode:
+            raise ValueError(f"the member {name} holds what is no text.")
+    return flat.reshape(shape, order="F" if head[2] == b"True" else "C")

@@ -1,126 +1,114 @@
-"""Cross-fitting: what every selection with every final model says of rows it has not seen."""
+"""Cross-fitting: the scores of rows by every setting, fitted without them.
+
+s_i  =  <w, x_i> + b      with (S, w, b) from the rows of all parts but that of row i
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from time import perf_counter
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
-import scipy.sparse as sp
 
 from scoresieve._arrays import FloatArray, IntArray
-from scoresieve.estimators.sieve.final_models import FinalModel, fit_finals
-from scoresieve.estimators.sieve.selections import Selection, paths
-from scoresieve.solvers.limits import Limits, one_blas_thread
+from scoresieve.design import Design
+from scoresieve.estimators.progress import Reporter
+from scoresieve.estimators.sieve.plan import Plan, fit_finals
+from scoresieve.estimators.sieve.splits import Split
+from scoresieve.solvers.limits import one_blas_thread
+from scoresieve.solvers.subset.columns import FetchedColumns
+
+
+class ColumnSource(Protocol):
+    """Where the columns of the rows come from: X itself, or an embedding by the rows that train.
+
+    A sieve compares several, and takes one of them for all classes.
+    """
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """What makes this source, for the table."""
+
+    @property
+    def size_name(self) -> str:
+        """What a number of columns is called in the table."""
+
+    @property
+    def has_same_columns(self) -> bool:
+        """Whether a column is the same for all splits."""
+
+    def of_split(self, split: Split) -> Design:
+        """All rows, checked, with columns that the training rows alone decide about."""
+
+    def of_all(self) -> Design:
+        """All rows, checked, with columns that all of them decide about."""
 
 
 @dataclass(frozen=True, eq=False)
-class Plan:
-    """All that is compared: ways to select, numbers of features, and final models.
+class RawColumns:
+    """The columns of X themselves."""
 
-    Attributes
-    ----------
-    columns : dict
-        Roles of columns and the constant, as for :func:`make_problem`.
-    """
+    X: Design
+    settings: dict[str, Any] = field(default_factory=dict)
+    size_name = "n_features_to_select"
+    has_same_columns = True
 
-    selections: tuple[Selection, ...]
-    finals: tuple[FinalModel, ...]
-    ks: tuple[int, ...]
-    limits: Limits
-    columns: dict[str, Any] = field(default_factory=dict)
+    def of_split(self, split: Split) -> Design:
+        """X."""
+        return self.X
 
-    @property
-    def shape(self) -> tuple[int, int, int]:
-        """Selections, numbers of features, final models."""
-        return len(self.selections), len(self.ks), len(self.finals)
-
-    def row(self, selection: int, at_k: int, final: int) -> int:
-        """The row of a setting in ``cv_results_``."""
-        n_selections, _, n_finals = self.shape
-        return (at_k * n_selections + selection) * n_finals + final
-
-
-class Fitted(NamedTuple):
-    """A model of all rows: ``scores = X[:, columns] @ w + intercept``; the price of `Selected`."""
-
-    columns: IntArray
-    w: FloatArray
-    intercept: float
-    price: float
+    def of_all(self) -> Design:
+        """X."""
+        return self.X
 
 
 class FoldScores(NamedTuple):
-    """What the fits without one part of the rows say of that part, and what they selected.
+    """The scores of a part of the rows by the fits without it, and what these selected.
 
     Attributes
     ----------
-    scores : ndarray of shape (selections, ks, finals, n_test)
+    scores : ndarray of shape (candidates, sizes, finals, n_test)
     supports : list of list of ndarray
-        The columns, by selection and number of columns.
+        The columns, by candidate and size.
     """
 
     scores: FloatArray
     supports: list[list[IntArray]]
 
 
-def fold_scores(
+def held_out_scores(
+    reporter: Reporter | None,
     plan: Plan,
-    X: Any,
+    source: ColumnSource,
     y: FloatArray,
     weights: FloatArray | None,
-    train: IntArray,
-    test: IntArray,
+    split: Split,
 ) -> FoldScores:
-    """Scores of the test rows by every setting."""
-    out, supports = np.empty((*plan.shape, test.size)), []
-    X_train, X_test, y_train = X[train], X[test], y[train]
-    counts = None if weights is None else weights[train]
+    """Scores of the test rows of a split by every setting, fitted on its training rows."""
+    if reporter is not None:
+        reporter.begin()
+    begin, X = perf_counter(), source.of_split(split)
+    train, test = split.train, split.test
+    scores = np.empty((*plan.shape, test.size))
+    supports: list[list[IntArray]] = [[] for _ in plan.candidates]
+    # Filters first: what they fetch is what searches want.
+    order = sorted(range(len(supports)), key=lambda at: not plan.candidates[at].is_univariate)
     with one_blas_thread():
-        selections = [each.of_share(train.size / y.size) for each in plan.selections]
-        every = paths(
-            *(selections, X_train, y_train, plan.ks, plan.limits),
-            sample_weight=counts,
-            **plan.columns,
-        )
-        for number, path in enumerate(every):
-            chosen = [selected.columns for selected in path]
-            supports.append(chosen)
-            parts = zip(path, columns_of(X_train, chosen), columns_of(X_test, chosen), strict=True)
-            for place, (selected, part, held_out) in enumerate(parts):
-                models = fit_finals(plan.finals, part, y_train, counts, selected)
+        counts, share = None if weights is None else weights[train], train.size / y.size
+        problem = plan.problem(X.rows(train), y[train], counts, share)
+        unseen = FetchedColumns(X.rows(test))
+        for number in order:
+            path = plan.candidates[number].select(problem, plan.sizes)
+            supports[number] = [each.columns for each in path]
+            every = np.unique(np.concatenate(supports[number]))
+            for place, selected in enumerate(path):
+                models = fit_finals(plan.finals, problem, selected, every)
+                block = unseen.block(selected.columns, every)
                 for last, (w, intercept) in enumerate(models):
-                    out[number, place, last] = held_out @ w + intercept
-    return FoldScores(out, supports)
-
-
-def columns_of(X: Any, chosen: list[IntArray]) -> Iterator[Any]:
-    """``X[:, columns]`` for each choice, from one pass over X for all that are chosen."""
-    every = np.unique(np.concatenate(chosen))
-    few = X[:, every]
-    few = few.tocsc() if sp.issparse(few) else few
-    for columns in chosen:
-        part = few[:, np.searchsorted(every, columns)]
-        yield part.tocsr() if sp.issparse(part) else part
-
-
-def final_fits(
-    plan: Plan,
-    X: Any,
-    y: FloatArray,
-    weights: FloatArray | None,
-    selection: Selection,
-    k: int,
-    final: FinalModel,
-) -> list[Fitted]:
-    """The models of all rows for each number up to k, each from the one before."""
-    ks = [each for each in plan.ks if each <= k]
-    found = []
-    with one_blas_thread():
-        [path] = paths([selection], X, y, ks, plan.limits, sample_weight=weights, **plan.columns)
-        parts = columns_of(X, [selected.columns for selected in path])
-        for selected, part in zip(path, parts, strict=True):
-            [(w, intercept)] = fit_finals([final], part, y, weights, selected)
-            found.append(Fitted(selected.columns, w, intercept, selected.price))
-    return found
+                    scores[number, place, last] = block.scores(w) + intercept
+    if reporter is not None:
+        reporter.say(f"{math.prod(plan.shape)} settings, {perf_counter() - begin:.1f} s")
+        reporter.end()
+    return FoldScores(scores, supports)

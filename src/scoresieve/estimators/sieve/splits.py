@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import numbers
+import re
+import warnings
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -10,10 +12,13 @@ import numpy as np
 from sklearn.model_selection import check_cv
 
 from scoresieve._arrays import BoolArray, FloatArray, IntArray
+from scoresieve._user_warnings import warn_user
 from scoresieve.estimators.targets import Targets
 
-#: Rounds by default: as many as have so many rows together, but so many at most.
+#: Rounds by default: enough to hold out this many rows together, but not more than this.
 ROWS_OF_ALL_ROUNDS, MOST_ROUNDS = 1500, 5
+#: What scikit-learn says of a class with fewer rows than there are parts.
+_SMALL_CLASS = re.compile(r"The least populated class in y has only .*n_splits=(\d+)")
 _ALL_ROWS = "cv must hold every row out once, as KFold does, or equally often, as RepeatedKFold."
 _ADVICE = (
     "use fewer splits, or a splitter that spreads each class over all parts, such as "
@@ -53,12 +58,15 @@ class Parts(NamedTuple):
         Every round holds each row out once.
     part_of : ndarray of int of shape (n_rounds, n_samples)
         The split of each round that holds each row out.
+    n_positives : ndarray of int of shape (n_problems,)
+        Rows of each class, those that do not count among them.
     """
 
     data: LabelledData
     splits: list[Split]
     round_of: IntArray
     part_of: IntArray
+    n_positives: IntArray
 
 
 def make_parts(cv: Any, data: LabelledData, groups: Any = None, n_rounds: int = 1) -> Parts:
@@ -74,11 +82,13 @@ def make_parts(cv: Any, data: LabelledData, groups: Any = None, n_rounds: int = 
     splits = make_splits(cv, data, groups, n_rounds)
     counts = np.ones(data.y.shape[0], dtype=bool) if data.weights is None else data.weights > 0.0
     round_of, part_of = rounds_of_rows(splits, counts)
+    n_positives = data.targets.n_positives(data.y)
     if np.all(counts):
-        return Parts(data, splits, round_of, part_of)
+        return Parts(data, splits, round_of, part_of, n_positives)
     place = np.cumsum(counts) - 1
     moved = [Split(place[split.train], place[split.test]) for split in splits]
-    return Parts(data.rows(np.flatnonzero(counts)), moved, round_of, part_of[:, counts])
+    kept = data.rows(np.flatnonzero(counts))
+    return Parts(kept, moved, round_of, part_of[:, counts], n_positives)
 
 
 def rounds_of_rows(splits: list[Split], counts: BoolArray) -> tuple[IntArray, IntArray]:
@@ -110,7 +120,7 @@ def rounds_of_rows(splits: list[Split], counts: BoolArray) -> tuple[IntArray, In
 def n_default_rounds(n_samples: int) -> int:
     """How often each row is held out by default: more than once where rows are few.
 
-    What a few dozen rows say depends on how they are split; the mean over several splits less so.
+    Scores of a few dozen rows depend on how they are split; means over several splits less so.
     """
     return int(np.clip(ROWS_OF_ALL_ROUNDS // max(n_samples, 1), 1, MOST_ROUNDS))
 
@@ -138,29 +148,55 @@ def make_splits(cv: Any, data: LabelledData, groups: Any = None, n_rounds: int =
         raise ValueError(f"cv must be at least 2 parts, a splitter or pairs of rows; got {cv!r}.")
     splitter = check_cv(cv, data.y, classifier=True)
     splitters = [shuffled(splitter, cv, seed) for seed in range(n_rounds if cv is None else 1)]
-    splits = [
-        Split(_row_numbers(train, data.weights), _row_numbers(test, data.weights))
-        for each in splitters
-        for train, test in each.split(data.X, data.y, groups)
-    ]
+    splits, n_parts_of_small_class = _split(splitters, data, groups)
     if not splits:
         raise ValueError(f"cv={cv!r} gives no split; give at least one.")
     for number, split in enumerate(splits):
         _check_rows(number, split)
     for problem, labels in enumerate(data.targets.labels(data.y)):
         for number, split in enumerate(splits):
-            if _one_kind(labels[split.train]):
+            if np.unique(labels[split.train]).size == 1:
                 lacking = _lacking(labels, split.train, data.targets, problem)
                 raise ValueError(
                     f"the training part of split {number} holds no {lacking}; {_ADVICE}"
                 )
+    if n_parts_of_small_class is not None:
+        classes, counts = np.unique(data.y, return_counts=True)
+        label, count = classes[np.argmin(counts)].item(), int(counts.min())
+        warn_user(
+            f"class {label!r} has {count} rows, fewer than the {n_parts_of_small_class} parts of "
+            "cv, so that some parts hold none of it and its scores are coarse. Pass "
+            f"cv={count}, or add rows of the class."
+        )
     return splits
+
+
+def _split(splitters: list[Any], data: LabelledData, groups: Any) -> tuple[list[Split], str | None]:
+    """The splits; and if scikit-learn warns of a class with fewer rows than parts, these parts.
+
+    It does so for every splitter. Other warnings are given as they were.
+    """
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        splits = [
+            Split(_row_numbers(train, data.weights), _row_numbers(test, data.weights))
+            for each in splitters
+            for train, test in each.split(data.X, data.y, groups)
+        ]
+    n_parts = None
+    for each in caught:
+        match = _SMALL_CLASS.match(str(each.message))
+        if match:
+            n_parts = match[1]
+        else:
+            warnings.warn_explicit(each.message, each.category, each.filename, each.lineno)
+    return splits, n_parts
 
 
 def shuffled(splitter: Any, cv: Any, seed: int) -> Any:
     """What stands for a number of parts, with rows in random order, the same for equal seeds.
 
-    Files are often sorted, by source or by date: a part that is a block of neighbours says little
+    Files are often sorted, by source or by date: a part that is a block of neighbours tells little
     about rows like those that the others hold.
     """
     if cv is not None and not isinstance(cv, numbers.Integral):
@@ -186,10 +222,6 @@ def _check_rows(number: int, split: Split) -> None:
             f"row {both[0]} is in the training part and in the test part of split {number}, so "
             "that its score would be of a row that the model has seen; give disjoint parts in cv."
         )
-
-
-def _one_kind(labels: FloatArray) -> bool:
-    return bool(np.all(labels == labels[0]))
 
 
 def _lacking(labels: FloatArray, rows: IntArray, targets: Targets, problem: int) -> str:

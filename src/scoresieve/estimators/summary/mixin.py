@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import importlib
 import os
-from collections.abc import Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
-from scoresieve._arrays import Array, FloatArray, IntArray
+from scoresieve._arrays import Array
 from scoresieve._checks import check_count
+from scoresieve.estimators.model import ClassModel
 from scoresieve.estimators.summary.parts import MAX_FEATURES, Fact, Part, Summary, Weight
 
 #: A leaf, which builds on the estimators: they must not import it, and ask for it by this name when
@@ -26,14 +26,17 @@ class SummaryMixin:
 
     Conventions
     -----------
-    A class has ``_facts(problem)``, the sentences about one of its problems, and ``_problems()``,
-    the titles and labels of all of them. ``_weights_of(problem)`` gives selected columns with their
-    weights, by default those of ``supports_``.
+    A class has ``_facts``, a function of :mod:`scoresieve.estimators.summary.facts`.
     """
 
+    models_: tuple[ClassModel, ...]
+    n_features_in_: int
+    #: The places of a model's columns among the names of columns.
+    _numbered: Callable[[ClassModel], Array]
     #: What is selected, and what it is selected on.
     _nouns = ("features", "rows")
-    n_features_in_: int
+    #: What is known of one of the models, in the words for columns and rows.
+    _facts: Callable[[ClassModel, tuple[str, str]], list[Fact]]
 
     def summary(
         self, feature_names: ArrayLike | None = None, *, max_features: int = MAX_FEATURES
@@ -53,13 +56,21 @@ class SummaryMixin:
         Summary
             ``print`` it, let a notebook show it, or take ``as_dict()``.
         """
-        check_is_fitted(self, "coef_")
+        check_is_fitted(self, "models_")
         check_count(max_features, "max_features")
         names = self._column_names(feature_names)
+        titles = class_titles(self)
         parts = tuple(
-            self._part(problem, *about, names) for problem, about in enumerate(self._problems())
+            Part(
+                *title,
+                named_weights(names, self._numbered(model), model.weights),
+                self._n_columns(),
+                self._nouns,
+                tuple(self._facts(model, self._nouns)),
+            )
+            for title, model in zip(titles, self.models_, strict=True)
         )
-        return Summary(f"{type(self).__name__}{self._trained_for()}", parts, max_features)
+        return Summary(f"{type(self).__name__}{trained_for(self)}", parts, max_features)
 
     def report(
         self,
@@ -86,54 +97,34 @@ class SummaryMixin:
         write_report = importlib.import_module(REPORT).write_report
         write_report(self, path, X_test, y_test, feature_names=feature_names, title=title)
 
-    def _trained_for(self) -> str:
-        """What was optimised, for the title."""
-        for name in ("measure_", "loss_"):
-            if hasattr(self, name):
-                kind = getattr(self, name)
-                return f" for {kind.name}" if name == "measure_" else f", loss {kind.name}"
-        return ""
-
-    def _problems(self) -> Sequence[tuple[str, Any]]:
-        """Title and label of each problem."""
-        targets: Any = self._targets  # type: ignore[attr-defined]
-        labels = (
-            targets.classes[[targets.positive]] if targets.kind == "binary" else targets.classes
-        )
-        return [(f"class {targets.name(n)}", plain(label)) for n, label in enumerate(labels)]
-
-    def _facts(self, problem: int) -> list[Fact]:
-        """What is known of the model of a problem; each kind of estimator has its own."""
-        raise NotImplementedError(f"{type(self).__name__} must say what its summary is made of.")
-
-    def _weights_of(self, problem: int) -> tuple[IntArray, FloatArray]:
-        """Selected columns and their weights, for the positive class."""
-        model: Any = self
-        columns: IntArray = model.supports_[problem]
-        # The columns of one row: all others may be millions.
-        weights = model.coef_[[problem]][:, columns]
-        weights = weights.toarray() if sp.issparse(weights) else weights
-        return columns, model._targets.sign * weights[0]
-
     def _column_names(self, feature_names: ArrayLike | None) -> Array:
-        if feature_names is None:
-            feature_names = getattr(self, "feature_names_in_", None)
-        return check_feature_names(feature_names, self.n_features_in_)
+        """The names of what is selected from."""
+        return column_names(self, feature_names)
 
     def _n_columns(self) -> int | None:
-        """How many columns there were to select from."""
+        """How many columns there were to select from; None if that is not known."""
         return self.n_features_in_
 
-    def _part(self, problem: int, title: str, label: Any, names: Array) -> Part:
-        columns, weights = self._weights_of(problem)
-        return Part(
-            title,
-            label,
-            named_weights(names[columns], weights),
-            self._n_columns(),
-            self._nouns[0],
-            tuple(self._facts(problem)),
-        )
+
+def class_titles(estimator: Any) -> list[tuple[str, Any]]:
+    """Title and label of each model of a fitted estimator."""
+    targets = getattr(estimator, "targets_", None)
+    return [("regression", None)] if targets is None else targets.titles()
+
+
+def column_names(estimator: Any, feature_names: ArrayLike | None = None) -> Array:
+    """The names given for the columns of X, or those of the data frame of the fit, or numbers."""
+    if feature_names is None:
+        feature_names = getattr(estimator, "feature_names_in_", None)
+    return check_feature_names(feature_names, estimator.n_features_in_)
+
+
+def trained_for(estimator: Any) -> str:
+    """What was optimised, for the title."""
+    measure, loss = (getattr(estimator, name, None) for name in ("measure_", "loss_"))
+    if measure is not None:
+        return f" for {measure.name}"
+    return "" if loss is None else f", loss {loss.name}"
 
 
 def check_feature_names(feature_names: ArrayLike | None, n_features: int) -> Array:
@@ -149,13 +140,9 @@ def check_feature_names(feature_names: ArrayLike | None, n_features: int) -> Arr
     return names
 
 
-def named_weights(names: Any, weights: FloatArray) -> tuple[Weight, ...]:
-    """Names with weights, the largest first."""
+def named_weights(names: Array, columns: Any, weights: Any) -> tuple[Weight, ...]:
+    """Columns with their names and weights, the largest first."""
     order = np.argsort(-np.abs(weights), kind="stable")
-    return tuple(Weight(str(names[place]), float(weights[place])) for place in order)
-
-
-def plain(label: Any) -> Any:
-    """A label as plain data: numbers and truth values of Python, else text."""
-    label = label.item() if isinstance(label, np.generic) else label
-    return label if isinstance(label, bool | int | float | str) else str(label)
+    return tuple(
+        Weight(str(names[columns[at]]), float(weights[at]), int(columns[at])) for at in order
+    )

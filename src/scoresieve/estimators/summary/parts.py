@@ -4,15 +4,27 @@ from __future__ import annotations
 
 import textwrap
 from dataclasses import dataclass, field
+from html import escape
 from math import isfinite
 from typing import Any, NamedTuple
-
-from scoresieve.estimators.summary.table import summary_table
 
 #: Width of the text, and where the sentences begin.
 WIDTH, INDENT = 100, 13
 #: Features with a line of their own, unless the caller says otherwise.
 MAX_FEATURES = 50
+#: No colours of its own but those of bars, so that light and dark notebooks both can be read.
+STYLE = """\
+.scoresieve-summary table {border-collapse: collapse; margin: 0.3em 0 1em}
+.scoresieve-summary th, .scoresieve-summary td {padding: 0.15em 0.7em; text-align: left; \
+vertical-align: top; max-width: 60em}
+.scoresieve-summary caption {text-align: left; font-weight: bold; padding: 0.15em 0.7em}
+.scoresieve-summary td.weight {text-align: right; font-variant-numeric: tabular-nums}
+.scoresieve-summary td.bar {min-width: 12em}
+.scoresieve-summary .for, .scoresieve-summary .against \
+{display: inline-block; height: 0.8em; min-width: 1px}
+.scoresieve-summary .for {background: #0072b2}
+.scoresieve-summary .against {background: #d55e00}
+"""
 
 
 class Fact(NamedTuple):
@@ -28,6 +40,7 @@ class Weight(NamedTuple):
 
     name: str
     weight: float
+    column: int
 
 
 @dataclass(frozen=True)
@@ -44,8 +57,8 @@ class Part:
         The largest first.
     n_columns : int or None
         How many there were to select from; None if that is not known.
-    noun : str
-        What is selected: "features" or "instances".
+    nouns : tuple of str
+        What is selected, and on what: "features" and "rows", or "instances" and "bags".
     facts : tuple of Fact
     """
 
@@ -53,14 +66,14 @@ class Part:
     label: Any
     weights: tuple[Weight, ...]
     n_columns: int | None
-    noun: str
+    nouns: tuple[str, str]
     facts: tuple[Fact, ...]
 
     @property
     def heading(self) -> str:
         """Title and number of features."""
         n = len(self.weights)
-        noun = self.noun[:-1] if n == 1 and self.n_columns is None else self.noun
+        noun = self.nouns[0][:-1] if n == 1 and self.n_columns is None else self.nouns[0]
         return (
             f"{self.title}: {n} {'' if self.n_columns is None else f'of {self.n_columns} '}{noun}"
         )
@@ -75,12 +88,13 @@ class Part:
 
     def as_dict(self) -> dict[str, Any]:
         """Plain data; numbers that are not known are None."""
+        noun, _ = self.nouns
         return {
             "title": self.title,
             "label": self.label,
             "n_selected": len(self.weights),
             "n_columns": self.n_columns,
-            self.noun: [each._asdict() for each in self.weights],
+            noun: [{"name": each.name, "weight": each.weight} for each in self.weights],
             **{
                 fact.name: {"sentence": fact.sentence}
                 | {name: _known(value) for name, value in fact.values.items()}
@@ -136,3 +150,46 @@ def _paragraph(part: Part, max_features: int) -> str:
     lines += [f"{each.weight:+10.4g}  {each.name}" for each in part.weights[:max_features]]
     rest = part.rest(max_features)
     return "\n".join([*lines, f"{INDENT * ' '}{rest}"] if rest else lines)
+
+
+def summary_table(summary: Summary) -> str:
+    """The fragment.
+
+    Parameters
+    ----------
+    summary : Summary
+    """
+    parts = "".join(_part(part, summary.max_features) for part in summary.parts)
+    return (
+        f'<div class="scoresieve-summary"><style>{STYLE}</style>'
+        f"<p><strong>{escape(summary.title)}</strong></p>{parts}</div>"
+    )
+
+
+def _part(part: Part, max_features: int) -> str:
+    """Facts, then features with their weights as bars."""
+    facts = "".join(
+        f'<tr><th scope="row">{escape(fact.name.replace("_", " "))}</th>'
+        f"<td>{escape(fact.sentence)}</td></tr>"
+        for fact in part.facts
+    )
+    largest = max((abs(each.weight) for each in part.weights), default=0.0) or 1.0
+    rows = "".join(_row(each, largest) for each in part.weights[:max_features])
+    rest = escape(part.rest(max_features))
+    return (
+        f"<table><caption>{escape(part.heading)}</caption><tbody>{facts}</tbody></table>"
+        f"<table><caption>Weights for {escape(part.title)}</caption><thead><tr>"
+        f'<th scope="col">{escape(part.nouns[0][:-1])}</th>'
+        f'<th scope="col">weight</th><th scope="col" aria-hidden="true"></th></tr></thead>'
+        f"<tbody>{rows}</tbody></table>" + (f"<p>{rest}</p>" if rest else "")
+    )
+
+
+def _row(each: Weight, largest: float) -> str:
+    side = "for" if each.weight >= 0 else "against"
+    width = 100.0 * abs(each.weight) / largest
+    return (
+        f'<tr><th scope="row">{escape(each.name)}</th><td class="weight">{each.weight:+.4g}</td>'
+        f'<td class="bar" aria-hidden="true"><span class="{side}" style="width:{width:.1f}%">'
+        "</span></td></tr>"
+    )

@@ -10,7 +10,7 @@ Each round
    of its largest entries, which enter the working set when they are what holds the gap;
 5. drops idle cuts, and stops at the relative gap, or at a limit.
 
-It takes the place of the paper's two nested layers, see :mod:`scoresieve.solvers.two_layer`.
+It takes the place of the paper's two nested layers, see :mod:`scoresieve.baselines.fs_multi`.
 """
 
 from __future__ import annotations
@@ -23,11 +23,10 @@ from numpy.linalg import LinAlgError
 from scoresieve._arrays import FloatArray, IntArray
 from scoresieve.measures import Cut
 from scoresieve.risks import CutWeights
-from scoresieve.solvers.bundle.cut_pool import CutPool
-from scoresieve.solvers.bundle.line_search import Trial, search_segment
-from scoresieve.solvers.bundle.master import solve_master
-from scoresieve.solvers.bundle.scaled import MasterSolution
+from scoresieve.solvers.bundle.cut_pool import CutPool, Trial, search_segment
 from scoresieve.solvers.limits import Status, Tracker, relative_gap
+from scoresieve.solvers.master.problem import MasterSolution
+from scoresieve.solvers.master.solve import solve_master
 from scoresieve.solvers.problem import Problem
 from scoresieve.solvers.working import DualSide, Point, WarmStart, known_cut
 
@@ -181,7 +180,8 @@ class Bundle:
         trial = search_segment(
             start=Trial(0.0, best.value, known_cut(best)),
             half_norm=lambda t: 0.5 * norm.value_squared(best.w + t * dw),
-            find_cut=lambda t: problem.risk.cut(best.scores + t * d_scores),
+            find_cut=problem.risk.cut,
+            scores=(best.scores, d_scores),
             lines=self.pool.lines(best.w, dw),
             line_of=lambda cut: (cut.value(best.scores), -float(cut.delta @ d_scores)),
             C=problem.C,

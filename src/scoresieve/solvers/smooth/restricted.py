@@ -4,8 +4,8 @@
 
 Small problems go to the interior-point method, which no scaling disturbs. Large ones are solved by
 Newton steps; where these are slow and memory allows it, the interior-point method takes over, and
-is the first choice from then on. What neither solves, because the sizes of the columns are many
-orders apart, goes to the interior-point method that keeps w and c, if it is small.
+is the first choice from then on. Columns that are too large for its Newton matrix are equilibrated
+first, see :mod:`scoresieve.solvers.ill_scaled`.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from operator import itemgetter
 
 import numpy as np
 from numpy.linalg import LinAlgError
@@ -20,12 +21,8 @@ from numpy.linalg import LinAlgError
 from scoresieve._arrays import FloatArray
 from scoresieve.design import Columns
 from scoresieve.risks import LossRisk
-from scoresieve.solvers.interior.predictor_corrector import (
-    Iterate,
-    KKTSystem,
-    predictor_corrector,
-)
-from scoresieve.solvers.smooth.graded import GradedSaddle
+from scoresieve.solvers.ill_scaled import Equilibration, near_balance
+from scoresieve.solvers.interior import predictor_corrector
 from scoresieve.solvers.smooth.newton import NewtonSteps
 from scoresieve.solvers.smooth.saddle import SaddleKKT, starting_point
 from scoresieve.solvers.working import Point, WorkingColumns
@@ -52,11 +49,11 @@ INTERIOR_STEPS, INTERIOR_STALL_STEPS = 80, 15
 MOST_FAILURES = 3
 #: How much of the open gap the products of the interior-point method's starts share.
 STARTS = (1.0, 1e-2)
-#: Most rows, columns and units together of the method for columns of unlike sizes.
-GRADED_SIZE = 600
-#: ``C sum_i x_ij^2`` from which on it is tried first: beside that the norm's part of the other's
-#: Newton matrix has less than four digits.
+#: ``C sum_i x_ij^2`` from which on columns are equilibrated first: beside that the norm's part of
+#: the Newton matrix has less than four digits.
 EXTREME = 1e12
+#: The coarsest relative gap of problems with equilibrated columns: other things widen it.
+COARSEST_SCALED = 1e-3
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,36 +118,31 @@ class RestrictedSolver:
         # A fit on row blocks may have less memory than that.
         n_bytes = 8 * DENSE_COPIES * n_rows * n_columns
         can_be_dense = can_be_dense and self._working.problem.design.has_room(n_bytes)
-        n_unknowns = n_rows + n_columns + self._working.norm.n_units
-        can_be_graded = can_be_dense and n_unknowns <= GRADED_SIZE
         is_first_choice = can_be_dense and (n_products <= FEW_PRODUCTS or self._newton_is_slow)
         if is_first_choice:
-            best = self._interior_points(best, tol, is_late, can_be_graded)
+            best = self._interior_points(best, tol, is_late)
         if not best.solved:
             best = self._newton_steps(best, tol, is_late, PATIENCE if can_be_dense else MAX_STEPS)
         if can_be_dense and not best.solved:
-            best = self._interior_points(best, tol, is_late, can_be_graded)
+            best = self._interior_points(best, tol, is_late)
             self._newton_is_slow = best.solved
         return best
 
     def _interior_points(
-        self, best: Restricted, tol: float, is_late: Callable[[], bool], can_be_graded: bool
+        self, best: Restricted, tol: float, is_late: Callable[[], bool]
     ) -> Restricted:
-        """One interior-point method, then the other, the better suited first.
+        """The interior-point method, first on equilibrated columns where these are extreme.
 
-        Not again and again on columns where both have failed: a better start helps them little.
+        Not again and again on columns where it has failed: a better start helps it little.
         """
-        if self._failures.get(best.point.w.size, 0) >= MOST_FAILURES:
+        n_failures = self._failures.get(best.point.w.size, 0)
+        if n_failures >= MOST_FAILURES:
             return best
-        methods = [self._interior_steps]
-        if can_be_graded:
-            squares = np.square(self._dense_block()).sum(axis=0)
-            is_extreme = self._C * float(squares.max(initial=0.0)) > EXTREME
-            methods.insert(0 if is_extreme else 1, self._graded_steps)
-        for method in methods:
-            best = best if best.solved else method(best, tol, is_late)
+        squares = np.square(self._dense_block()).sum(axis=0)
+        if self._C * float(squares.max(initial=0.0)) > EXTREME:
+            best = self._equilibrated_steps(best, tol, is_late)
+        best = self._interior_steps(best, tol, is_late)
         if not best.solved:
-            n_failures = self._failures.get(best.point.w.size, 0)
             self._failures = {best.point.w.size: n_failures + 1}
         return best
 
@@ -158,16 +150,29 @@ class RestrictedSolver:
         self, point: Point, tol: float, last: Restricted | None = None
     ) -> tuple[Restricted, FloatArray]:
         """The point with the better dual point, its or the last, and minus the risk's gradient."""
-        risk, C, working = self._risk, self._C, self._working
-        slopes = risk.slopes(point.scores)
-        correlations = working.block.correlate(risk.vector(slopes, C))
-        theta, dual = risk.best_multiple(slopes, working.norm.dual_squared(correlations), C)
-        slopes = risk.clipped(theta * slopes)
+        slopes, dual, correlations = self._best_multiple(self._risk.slopes(point.scores))
         if last is not None and not dual > last.dual:
             slopes, dual = last.slopes, last.dual
         solved = point.value - dual <= tol * point.value
         stalled = last is not None and last.stalled and not solved
         return Restricted(point, slopes, dual, solved, stalled), correlations
+
+    def _best_multiple(
+        self, slopes: FloatArray, factors: FloatArray | float = 1.0
+    ) -> tuple[FloatArray, float, FloatArray]:
+        """The best multiple of the slopes, its dual value, and ``X^T v`` of the slopes.
+
+        Parameters
+        ----------
+        factors : ndarray of shape (n_columns,), optional
+            Of the columns, on which the multiple is to be the best.
+        """
+        risk, C, working = self._risk, self._C, self._working
+        correlations = working.block.correlate(risk.vector(slopes, C))
+        theta, dual = risk.best_multiple(
+            slopes, working.norm.dual_squared(factors * correlations), C
+        )
+        return risk.clipped(theta * slopes), dual, correlations
 
     def _newton_steps(
         self, best: Restricted, tol: float, is_late: Callable[[], bool], patience: int
@@ -194,27 +199,44 @@ class RestrictedSolver:
 
         What it finds is taken where it is better than what there is.
         """
-        for start in STARTS:
+        for share in STARTS:
             if best.solved or is_late():
                 break
             system = SaddleKKT(self._risk, self._C, self._working.norm, self._dense_block())
-            if self._run(system, starting_point(system, best.slopes, start), tol, is_late):
+            if self._run(system, best.slopes, share, tol, is_late):
                 best = better(best, self._working.point(system.w), system.slopes, system.bounds[1])
                 best = best.judged(tol)
         return best
 
-    def _graded_steps(
+    def _equilibrated_steps(
         self, best: Restricted, tol: float, is_late: Callable[[], bool]
     ) -> Restricted:
-        """The same with the method for columns of unlike sizes."""
-        for keeps_w in (False, True):
-            if best.solved or is_late():
+        """The same on columns that are made smaller, each time from the last slopes."""
+        risk, X, weights = self._risk, self._dense_block(), self._risk.row_weights
+        is_class, scaled_tol = risk.loss.task == "classification", min(tol, COARSEST_SCALED)
+        used = np.flatnonzero(weights)
+        scaling = Equilibration(X[used], 1.0 if is_class else float(np.abs(risk.y).max()))
+        start, near, is_solved = risk.slopes(best.point.scores), list[FloatArray](), True
+        while is_solved and not (best.solved or is_late()):
+            factors = scaling.factors(best.point.value)
+            if factors is None:
                 break
-            system = GradedSaddle(self._risk, self._C, self._working.norm, self._dense_block())
-            w, open_gap = keeps_w * best.point.w, best.point.value - best.dual
-            if self._run(system, system.start(w, best.slopes, open_gap), tol, is_late):
-                w, slopes, dual = system.solution()
-                best = better(best, self._working.point(w), slopes, dual).judged(tol)
+            if near:
+                start = max(
+                    (self._best_multiple(each, factors) for each in near), key=itemgetter(1)
+                )[0]
+            system = SaddleKKT(risk, self._C, self._working.norm, X * factors, best.point.value)
+            if not self._run(system, start, 1.0, scaled_tol, is_late):
+                break
+            primal, dual = system.bounds
+            is_solved = primal - dual <= scaled_tol * primal
+            best = better(best, self._working.point(factors * system.w), best.slopes, best.dual)
+            large = X[:, factors < 1.0] * weights[:, None]
+            near = list(near_balance(system.slopes, large, *risk.loss.slope_range(risk.y)))
+            for each in near:
+                best = better(best, best.point, *self._best_multiple(each)[:2])
+            best = best.judged(tol)
+            scaling.follow((weights * system.slopes)[used])
         return best
 
     def _dense_block(self) -> FloatArray:
@@ -226,13 +248,18 @@ class RestrictedSolver:
         return self._dense
 
     def _run(
-        self, system: KKTSystem, start: Iterate, tol: float, is_late: Callable[[], bool]
+        self,
+        system: SaddleKKT,
+        slopes: FloatArray,
+        share: float,
+        tol: float,
+        is_late: Callable[[], bool],
     ) -> bool:
-        """Interior-point steps of a system; whether there were any."""
+        """Interior-point steps of a system from near the slopes; whether there were any."""
         try:
             predictor_corrector(
                 system,
-                start,
+                starting_point(system, slopes, share),
                 tol=tol,
                 max_steps=INTERIOR_STEPS,
                 stall_steps=INTERIOR_STALL_STEPS,

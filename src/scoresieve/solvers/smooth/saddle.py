@@ -26,25 +26,127 @@ from scipy.linalg.lapack import dpotrf, dpotrs
 from scoresieve._arrays import FloatArray
 from scoresieve.regularizers import BudgetNorm
 from scoresieve.risks import LossRisk
-from scoresieve.solvers.interior.predictor_corrector import Iterate
-from scoresieve.solvers.smooth.box import DISTANCE, LEAST_SIZE, BoxedDual
+from scoresieve.solvers.ill_scaled import shares_of_rows
+from scoresieve.solvers.interior import Iterate
 
+#: A start is at least this share of its typical size away from each bound, at most this share of
+#: the box's width, and typical sizes are this share of the box's where nothing else is known.
+DISTANCE, MOST_OF_WIDTH, LEAST_SIZE = 0.1, 0.4, 1e-12
 #: Refinements of each solution of the Newton system.
 REFINEMENTS = 2
 
 
-class SaddleKKT(BoxedDual):
-    """The saddle point with w and c eliminated.
+class SaddleKKT:
+    """The saddle point with w and c eliminated, on the rows with a positive weight.
+
+    It also keeps the best primal and the best dual value over the iterates.
+
+    Parameters
+    ----------
+    risk : LossRisk
+        Smooth.
+    norm : BudgetNorm
+        On the working columns.
+    X : ndarray of shape (n_samples, n_columns)
+        The working columns.
+    primal : float, optional
+        A primal value, where C and X are so large that it may be far below that of no weights. Then
+        starts are as near 0 as their slopes; and where a margin of 1 - eps costs more than all
+        weights do, multiples with margins of 1 serve.
 
     Attributes
     ----------
     n_units : int
         Units whose weight is to be chosen; none where the budget covers them all.
+    w : ndarray of shape (n_columns,)
+        The best primal point.
+    slopes : ndarray of shape (n_samples,)
+        The best dual point on the working columns.
     """
 
-    def __init__(self, risk: LossRisk, C: float, norm: BudgetNorm, X: FloatArray) -> None:
-        super().__init__(risk, C, norm, X)
+    def __init__(
+        self,
+        risk: LossRisk,
+        C: float,
+        norm: BudgetNorm,
+        X: FloatArray,
+        primal: float | None = None,
+    ) -> None:
+        self.risk, self.C, self.all_X, self.primal = risk, C, X, primal
+        self.rows = np.flatnonzero(risk.row_weights > 0.0)
+        self.X, self.norm, self.loss = X[self.rows], norm, risk.loss
         self.n_units = norm.n_units if norm.n_units > norm.budget else 0
+        self.y, self.scale = risk.y[self.rows], C * risk.row_weights[self.rows]
+        low, high = risk.loss.slope_range(self.y)
+        self.low, self.high = -self.scale * high, -self.scale * low
+        self.has_low = np.flatnonzero(np.isfinite(self.low))
+        self.has_high = np.flatnonzero(np.isfinite(self.high))
+        self.n_box = self.has_low.size + self.has_high.size
+        self.w, self.slopes = np.zeros(X.shape[1]), np.zeros(risk.y.size)
+        self._primal, self._dual = np.inf, -np.inf
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """The best primal and the best dual value so far."""
+        return self._primal, self._dual
+
+    def gradient(self, v: FloatArray) -> FloatArray:
+        """``F'(v)``."""
+        return -self.loss.conjugate_derivative(self.y, -v / self.scale)
+
+    def distances(self, v: FloatArray) -> FloatArray:
+        """``v - low`` and ``high - v`` where these are finite."""
+        low, high = self.has_low, self.has_high
+        return np.concatenate([v[low] - self.low[low], self.high[high] - v[high]])
+
+    def box_sums(self, z: FloatArray, sign: float) -> FloatArray:
+        """``z_low + sign z_high``, of shape (n,)."""
+        out = np.zeros(self.y.size)
+        out[self.has_low] = z[: self.has_low.size]
+        out[self.has_high] += sign * z[self.has_low.size : self.n_box]
+        return out
+
+    def near(self, slopes: FloatArray) -> FloatArray:
+        """The v of the slopes, moved off the bounds; hardly off 0 where that would cost much."""
+        v = -self.scale * slopes[self.rows]
+        typical = float(np.abs(v).mean())
+        size = max(typical, LEAST_SIZE * float(self.scale.mean()))
+        width = self.high - self.low
+        most = np.where(np.isfinite(width), MOST_OF_WIDTH * width, np.inf)
+        room = of_zero = np.minimum(DISTANCE * size, most)
+        if self.primal is not None and typical > 0.0:
+            of_zero = room * shares_of_rows(self.X) * (typical / size)
+        low = self.low + np.where(self.low == 0.0, of_zero, room)
+        return np.clip(v, low, self.high - np.where(self.high == 0.0, of_zero, room))
+
+    def offer(self, w: FloatArray) -> None:
+        """Take a primal point, or its multiple with margins of 1, if it is the best so far."""
+        scores = self.all_X @ w
+        multiples = [1.0]
+        if self.primal is not None and self.loss.task == "classification":
+            margin = float((self.y * scores[self.rows]).min())
+            multiples += [(1.0 + 1e-15) / margin] if margin > 0.0 else []
+        for multiple in multiples:
+            half_norm = 0.5 * self.norm.value_squared(multiple * w)
+            value = half_norm + self.C * self.risk.value(multiple * scores)
+            if value < self._primal:
+                self._primal, self.w = value, multiple * w
+
+    def offer_dual(self, v: FloatArray, c: FloatArray) -> None:
+        """Take the best multiple of a dual point if its value is the best so far.
+
+        Parameters
+        ----------
+        c : ndarray of shape (n_columns,)
+            ``X^T v``.
+        """
+        risk = self.risk
+        slopes = np.zeros(risk.y.size)
+        slopes[self.rows] = -v / self.scale
+        slopes = risk.clipped(slopes)
+        theta, value = risk.best_multiple(slopes, self.norm.dual_squared(c), self.C)
+        if value > self._dual:
+            self._dual, self.slopes = value, risk.clipped(theta * slopes)
 
     def spread(self, per_unit: FloatArray, always: float) -> FloatArray:
         """A number a column: that of its unit, or ``always`` for columns that are in anyway."""
@@ -112,6 +214,8 @@ class SaddleKKT(BoxedDual):
         dv, d_level = self._solve(side), 0.0
         if self.n_units:
             free = float(np.sum(1.0 / self._stiffness)) - float(self._push @ self._solved_push)
+            if free == 0.0:
+                raise LinAlgError("the bordered Newton system is singular")
             missing = float(shift.sum()) + float(self._push @ dv) - self._missing
             d_level = missing / free
             dv = dv + d_level * self._solved_push
@@ -174,11 +278,12 @@ def starting_point(system: SaddleKKT, slopes: FloatArray, share: float) -> Itera
     share : float
         How much of the open gap.
     """
-    risk, C, norm = system.risk, system.C, system.norm
-    strength = norm.dual_squared(system.all_X.T @ risk.vector(slopes, C))
-    empty = C * risk.value(np.zeros(risk.y.size))
-    open_gap = share * (empty - risk.best_multiple(slopes, strength, C)[1])
-    v = system.near(slopes, LEAST_SIZE * float(system.scale.mean()))
+    risk, C, norm, open_gap = system.risk, system.C, system.norm, system.primal
+    if open_gap is None:
+        strength = norm.dual_squared(system.all_X.T @ risk.vector(slopes, C))
+        empty = C * risk.value(np.zeros(risk.y.size))
+        open_gap = share * (empty - risk.best_multiple(slopes, strength, C)[1])
+    v = system.near(slopes)
     c = system.X.T @ v
     d = np.full(system.n_units, norm.budget / max(system.n_units, 1))
     level = 0.5 * float(system.unit_sums(c * c).mean()) if system.n_units else 0.0
@@ -186,5 +291,10 @@ def starting_point(system: SaddleKKT, slopes: FloatArray, share: float) -> Itera
     x = np.concatenate([system.distances(v), d, 1.0 - d])
     z = DISTANCE * open_gap / max(x.size, 1) / x
     box = np.concatenate([misfit[system.has_low], -misfit[system.has_high]])
+    if system.primal is not None:
+        # The distance to the farther bound can be 1e37: its multiplier has no part in the misfit.
+        nearest = np.minimum(v - system.low, system.high - v)
+        nearest = np.concatenate([nearest[system.has_low], nearest[system.has_high]])
+        box = np.where(x[: system.n_box] <= nearest, box, 0.0)
     z[: system.n_box] = np.maximum(z[: system.n_box], box)
     return Iterate(np.stack([x, z]), np.append(v, level))

@@ -1,1 +1,0 @@
-"""One file a command: its options, and what it does. Imports that take time stand in functions."""

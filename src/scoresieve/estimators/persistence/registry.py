@@ -1,0 +1,267 @@
+"""``save`` and ``load``: the fitted state of an estimator as plain data, for files and pickles.
+
+Pickles hold the same plain state as files, so that skops needs to trust the estimators themselves
+and nothing else of this package.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import re
+from collections.abc import Callable
+from dataclasses import is_dataclass
+from importlib.util import find_spec
+from typing import Any, ClassVar
+
+from sklearn.utils.validation import check_is_fitted
+
+from scoresieve._record import Known, Record
+from scoresieve.estimators.persistence.fields import Field, named
+from scoresieve.estimators.persistence.file import read_model, write_model
+
+#: What the dense weights of a loaded model may take, if the caller does not say otherwise.
+MAX_BYTES = 2**30
+#: The entry of a file that says how the rows of other files become X.
+INPUT = "input"
+PACKAGE = "scoresieve"
+#: Every estimator of this package whose module has been imported, by the part that defines it.
+CLASSES: dict[tuple[str, str], Any] = {}
+
+#: Parameters that may be objects with a name.
+_NAMED = {name: named(name) for name in ("loss", "measure")}
+_OUTPUTS = (None, "default", "pandas", "polars")
+
+
+class PersistenceMixin:
+    """``load(save(model)) == model``, bit by bit, and pickles of plain data.
+
+    Conventions
+    -----------
+    * A class lists in ``_saved`` what ``fit`` sets; ``_refresh`` computes what follows from that
+      and is therefore in no file.
+    * Callbacks and metadata requests are not part of a file.
+    """
+
+    get_params: Any
+    set_output: Any
+    _saved: ClassVar[dict[str, Field]] = {}
+    #: What ``_refresh`` sets.
+    _computed: tuple[str, ...] = ()
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if part_of(cls):
+            CLASSES[part_of(cls), cls.__name__] = cls
+
+    def _refresh(self) -> None:
+        """Compute what follows from the saved state."""
+
+    @classmethod
+    def _required(cls) -> list[str]:
+        """What every fitted model has."""
+        return [name for name, part in cls._saved.items() if not part.optional]
+
+    def __getstate__(self) -> dict[str, Any]:
+        state: dict[str, Any] = dict(super().__getstate__())  # type: ignore[call-overload]
+        state = {name: value for name, value in state.items() if name not in self._computed}
+        plain = {k: part.plain(state[k]) for k, part in self._saved.items() if k in state}
+        return state | plain
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        values = {k: part.value(state[k]) for k, part in self._saved.items() if k in state}
+        super().__setstate__(state | values)  # type: ignore[misc]
+        if state.keys() >= {*self._required()}:
+            self._refresh()
+
+    def save(self, path: str | os.PathLike, *, with_certificate: bool = False) -> None:
+        """Write the fitted model to one file of JSON and arrays, which :func:`load` reads.
+
+        The file holds all parameters and what the model needs to predict, and no code. It replaces
+        an older file only when it is complete.
+
+        Parameters
+        ----------
+        path : path
+            Any name will do.
+        with_certificate : bool, default=False
+            Whether the file also holds what ``certify`` and a warm start of the same rows need. It
+            grows with the training rows; without it, the file grows with the selected features.
+
+        Raises
+        ------
+        ValueError
+            If the measure or the loss is one of your own.
+        TypeError
+            If a parameter is no plain data, but a pandas object for example.
+        """
+        save_with_input(path, self, with_certificate=with_certificate)
+
+    def _without_certificate(self) -> Any:
+        """The same model without what grows with the training rows."""
+        lean = type(self).__new__(type(self))
+        lean.__dict__.update(vars(self))
+        for name, part in self._saved.items():
+            if name in vars(self):
+                setattr(lean, name, part.lean(getattr(self, name)))
+        return lean
+
+    def _tree(self) -> dict[str, Any]:
+        """Class, parameters and fitted state as plain data."""
+        state, parameters = self.__getstate__(), self.get_params(deep=False)
+        fitted = {name: state.get(name) for name in self._saved}
+        inner = {k: v._tree() for k, v in fitted.items() if isinstance(v, PersistenceMixin)}
+        return {
+            "part": part_of(type(self)),
+            "class": type(self).__name__,
+            "parameters": parameters
+            | {k: part.plain(parameters[k]) for k, part in _NAMED.items() if k in parameters},
+            "output": getattr(self, "_transform_output", None),
+            "fitted": fitted | inner,
+        }
+
+    @classmethod
+    def from_record(cls, record: Record) -> Any:
+        """The model that the rest of a part of a file describes, all of it checked."""
+        entry, parameters = record.record("parameters"), {}
+        for name in cls().get_params(deep=False):
+            if name in _NAMED and not entry.holds(name, str):
+                parameters[name] = _NAMED[name].value(_NAMED[name].check(entry, name))
+            else:
+                parameters[name] = entry.take(name)
+        entry.end()
+        model = cls(**parameters)
+        output = record.choice("output", _OUTPUTS if hasattr(model, "set_output") else (None,))
+        entry = record.record("fitted")
+        entry.known = known = Known(record.known.max_bytes, record.known.sizes)
+        for name, part in cls._saved.items():
+            plain = part.check(entry, name)
+            if plain is not None or not part.optional:
+                known.values[name] = plain
+        entry.end()
+        record.end()
+        model.__setstate__(known.values)
+        return model if output is None else model.set_output(transform=output)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike, *, max_bytes: int = MAX_BYTES) -> Any:
+        """Read a model of this class that ``save`` wrote; see :func:`scoresieve.load`."""
+        model = load(path, max_bytes=max_bytes)
+        if type(model) is not cls:
+            raise ValueError(
+                f"cannot load {os.fspath(path)!r}: it holds a {type(model).__name__}, not a "
+                f"{cls.__name__}; use {type(model).__name__}.load or scoresieve.load."
+            )
+        return model
+
+
+def part_of(cls: type) -> str:
+    """The part of the package that defines a class: "estimators", for example."""
+    package, part, *_ = *cls.__module__.split("."), ""
+    return part if package == PACKAGE else ""
+
+
+def model_of(record: Record, kind: type = object) -> Any:
+    """The model that a record describes, of this class or a subclass.
+
+    A part of this package is imported when a file names one of its classes; nothing else ever is.
+    """
+    part = record.take("part", str)
+    # A word, and a folder: neither "__main__" nor a way out of the package.
+    spec = find_spec(f"{PACKAGE}.{part}") if re.fullmatch("[a-z]+", part) else None
+    if spec is not None and spec.submodule_search_locations:
+        importlib.import_module(spec.name)
+    known: dict[str, Any] = {
+        name: cls
+        for (at, name), cls in CLASSES.items()
+        if at == part and issubclass(cls, kind) and is_dataclass(cls)  # bases have no parameters
+    }
+    if not known:
+        record.refuse("part", f"is {part!r:.40}: no part of that name defines such models.")
+    return known[record.choice("class", sorted(known))].from_record(record)
+
+
+def estimator_field(kind: type) -> Field:
+    """A fitted model of this class, which is plain data by itself."""
+    return Field(
+        lambda record, key: model_of(record.record(key), kind),
+        lean=lambda model: model._without_certificate(),
+    )
+
+
+def save_with_input(
+    path: str | os.PathLike,
+    model: PersistenceMixin,
+    input_: dict[str, Any] | None = None,
+    *,
+    with_certificate: bool = False,
+) -> None:
+    """``save``, with plain data beside the model that says how rows of files become X."""
+    check_is_fitted(model, model._required())
+    cls = type(model)
+    if CLASSES.get((part_of(cls), cls.__name__)) is not cls:
+        raise TypeError(
+            f"{cls.__name__} is a class of your own, which load does not know; pickle it."
+        )
+    tree = (model if with_certificate else model._without_certificate())._tree()
+    # What is not of the expected form, since somebody changed it, is refused now, not later.
+    model_of(Record(tree, "model"))
+    write_model(path, tree if input_ is None else tree | {INPUT: input_})
+
+
+def load(path: str | os.PathLike, *, max_bytes: int = MAX_BYTES) -> Any:
+    """Read a model that ``save`` wrote; it is of the same class and predicts the same bits.
+
+    Files are checked as what they are, data from elsewhere: nothing in them is executed, and what
+    does not fit is refused.
+
+    Parameters
+    ----------
+    path : path
+    max_bytes : int, default=2**30
+        What the dense weights may take in memory. They are the one part of a model that can be
+        larger than its file, since only weights other than 0 are written.
+
+    Raises
+    ------
+    ValueError
+        If the file is damaged, no model, or of another format version.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> import numpy as np
+    >>> from scoresieve import MeasureSVC, load
+    >>> X = np.random.default_rng(0).normal(size=(100, 10))
+    >>> model = MeasureSVC("f1", budget=2).fit(X, X[:, 0] > 0.5)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = os.path.join(folder, "model.scoresieve")
+    ...     model.save(path)
+    ...     copy = load(path)
+    >>> bool(np.all(copy.decision_function(X) == model.decision_function(X)))
+    True
+    """
+    return load_with_input(path, max_bytes=max_bytes)[0]
+
+
+def load_with_input(
+    path: str | os.PathLike,
+    *,
+    max_bytes: int = MAX_BYTES,
+    read_input: Callable[[Any, Record], Any] = lambda model, record: None,
+) -> tuple[Any, Any]:
+    """Read a model, and what stands beside it in files of :func:`save_with_input`, or None.
+
+    Parameters
+    ----------
+    read_input : callable, optional
+        ``read_input(model, record)`` gives the second part of the answer from the plain data, all
+        of which it has to check.
+    """
+    try:
+        tree = read_model(path)
+        input_ = tree.pop(INPUT, None)
+        model = model_of(Record(tree, "model", Known(max_bytes)))
+        return model, None if input_ is None else read_input(model, Record(input_, INPUT))
+    except ValueError as error:
+        raise ValueError(f"cannot load {os.fspath(path)!r}: {error}") from error

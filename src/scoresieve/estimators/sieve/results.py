@@ -1,0 +1,232 @@
+"""What a sieve found: the table of all settings, the best for each size, what folds selected, and
+what a model chosen so has beyond a linear one.
+
+cv_results_: one row for each number of features, candidate and final model
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.special import expit
+from sklearn.utils.validation import check_is_fitted
+
+from scoresieve._arrays import FloatArray, IntArray
+from scoresieve.estimators.linear_model import each_model
+from scoresieve.estimators.model import ClassModel, FoldSelections
+from scoresieve.estimators.sieve.cross_fitting import ColumnSource, FoldScores
+from scoresieve.estimators.sieve.plan import Plan
+from scoresieve.estimators.sieve.scoring import (
+    CVScores,
+    best_setting,
+    one_standard_error,
+    probabilities,
+)
+from scoresieve.estimators.targets import Targets
+
+#: How the columns of a table with numbers of features, or of instances, begin.
+SIZE_PREFIX = "param_n_"
+
+
+def tabulate(
+    plan: Plan, sources: Sequence[ColumnSource], found: Sequence[CVScores]
+) -> dict[str, Any]:
+    """``cv_results_`` of one class: the settings of all sources, one source after the other.
+
+    What makes a source stands in further columns.
+
+    Parameters
+    ----------
+    found : sequence of CVScores
+        For each source.
+    """
+    size_name = sources[0].size_name
+    points = [
+        {size_name: k, "selection": c.name, "final_model": f.name, "C": c.C} | source.settings
+        for source in sources
+        for k in plan.sizes
+        for c in plan.candidates
+        for f in plan.finals
+    ]
+    scores, errors = (
+        np.concatenate([np.swapaxes(each, 0, 1).ravel() for each in of_sources])
+        for of_sources in zip(*found, strict=True)
+    )
+    order = np.argsort(np.argsort(-scores, kind="stable"), kind="stable")
+
+    def column(name: str) -> dict[str, Any]:
+        return {f"param_{name}": np.array([point[name] for point in points], dtype=object)}
+
+    return {
+        f"param_{size_name}": np.array([point[size_name] for point in points]),
+        **column("selection"),
+        **column("final_model"),
+        "params": points,
+        "mean_test_score": scores,
+        "std_test_score": errors,
+        "rank_test_score": (order + 1).astype(np.int32),
+        **{key: value for name in sources[0].settings for key, value in column(name).items()},
+    }
+
+
+def count_selections(
+    rows: Sequence[int],
+    settings: Sequence[tuple[int, int]],
+    folds: Sequence[FoldScores],
+    n_features: int,
+) -> FoldSelections:
+    """In how many fits of the cross-validation each column was selected.
+
+    Parameters
+    ----------
+    rows : sequence of int
+        Of ``cv_results_``, for each number of columns.
+    settings : sequence of (int, int)
+        Candidate and final model of these rows.
+    """
+    supports = [[fold.supports[c][k] for k, (c, _) in enumerate(settings)] for fold in folds]
+    places = [np.full(part.size, at) for fit in supports for at, part in enumerate(fit)]
+    columns = np.concatenate([part for fit in supports for part in fit])
+    ones, shape = np.ones(columns.size, dtype=np.int64), (len(rows), n_features)
+    # Entries of one place are added up.
+    counts = sp.csr_array(sp.coo_array((ones, (np.concatenate(places), columns)), shape=shape))
+    return FoldSelections(np.array(rows), counts, len(folds))
+
+
+class FeatureCurve(NamedTuple):
+    """One point for each number of features.
+
+    Attributes
+    ----------
+    sizes : ndarray of int, ascending
+    scores, errors : ndarray
+        On rows that the models had not seen, and standard errors.
+    rows : ndarray of int
+        Of the table: the setting that a choice among those of this size takes.
+    chosen : int
+        The place of the smallest size within one standard error of the best, or of what a model has
+        chosen.
+    """
+
+    sizes: IntArray
+    scores: FloatArray
+    errors: FloatArray
+    rows: IntArray
+    chosen: int
+
+    @property
+    def best(self) -> int:
+        """The place of the highest score."""
+        return int(np.argmax(self.scores))
+
+    @property
+    def floor(self) -> float:
+        """The highest score less its standard error."""
+        return float(self.scores[self.best] - self.errors[self.best])
+
+
+def feature_curve(table: Mapping[str, Any], row: int | None = None) -> FeatureCurve:
+    """The curve of a table.
+
+    Parameters
+    ----------
+    table : dict
+        ``cv_results_`` of a sieve for one class, or of a ``GridSearchCV`` over
+        ``n_features_to_select``.
+    row : int, optional
+        What was chosen from it; by default by the one-standard-error rule.
+    """
+    size_name = size_column(table)
+    sizes = np.asarray(table[size_name], dtype=np.int64)
+    scores = np.asarray(table["mean_test_score"], dtype=np.float64)
+    errors = standard_errors(table)
+    is_seen = np.ones(sizes.size, dtype=bool)
+    if "param_sigma" in table:  # one width serves all sizes
+        sigma = np.asarray(table["param_sigma"])
+        is_seen = sigma == sigma[int(np.argmax(scores)) if row is None else row]
+    n_finals = len(set(table.get("param_final_model", [None])))
+    rows = []
+    for size in np.unique(sizes):
+        places = np.flatnonzero((sizes == size) & is_seen)
+        of_size = scores[places].reshape(-1, n_finals), errors[places].reshape(-1, n_finals)
+        if "param_final_model" in table:
+            selection, final = best_setting(*of_size)
+            rows.append(places[selection * n_finals + final])
+        else:
+            rows.append(places[int(np.argmax(of_size[0]))])
+    found = np.array(rows)
+    chosen = one_standard_error(scores[found], errors[found])
+    if row is not None:
+        chosen = int(np.searchsorted(sizes[found], sizes[row]))
+        found[chosen] = row
+    return FeatureCurve(sizes[found], scores[found], errors[found], found, chosen)
+
+
+def size_column(table: Mapping[str, Any]) -> str:
+    """The name of the column with numbers of features."""
+    names = [name for name in table if name.startswith(SIZE_PREFIX)]
+    if "mean_test_score" not in table or len(names) != 1:
+        raise ValueError(
+            "cv_results must have mean_test_score and one column that begins with "
+            f"{SIZE_PREFIX!r}; it has {', '.join(table) or 'none'}. Take cv_results_ of a "
+            "ScoreSieve, one class at a time."
+        )
+    return names[0]
+
+
+def standard_errors(table: Mapping[str, Any]) -> FloatArray:
+    """Those of a sieve; of a grid search the deviations over splits by the root of their number."""
+    deviations = np.asarray(table["std_test_score"], dtype=np.float64)
+    n_splits = sum(name.startswith("split") for name in table)
+    return deviations / np.sqrt(n_splits) if n_splits else deviations
+
+
+class ChosenMixin:
+    """``decision_function`` is the log-odds above those of the threshold; see ScoreSieve."""
+
+    targets_: Targets
+    models_: tuple[ClassModel, ...]
+    decision_function: Any
+
+    thresholds_ = each_model(lambda model: expit(model.threshold))
+
+    def _each_choice(self, get: Any) -> Any:
+        """Of two classes what the one choice has, else a list."""
+        found = [get(model.choice) for model in self.models_]
+        return found[0] if self.targets_.kind == "binary" else found
+
+    @property
+    def cv_results_(self) -> Any:
+        """All settings that were compared, one table for each class."""
+        return self._each_choice(lambda choice: choice.table)
+
+    @property
+    def best_params_(self) -> Any:
+        """The setting that was taken."""
+        return self._each_choice(lambda choice: choice.params)
+
+    @property
+    def best_score_(self) -> Any:
+        """Its cross-validated score."""
+        return self._each_choice(lambda choice: choice.score)
+
+    def predict_proba(self, X: Any) -> FloatArray:
+        """The probability of each class, calibrated on the cross-validated scores.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+            Of more than two classes, those of each against the rest, divided by their sum; of an
+            indicator matrix those of each column alone.
+        """
+        check_is_fitted(self, "models_")
+        log_odds = each_threshold(self.models_)
+        return probabilities(self.targets_, self.decision_function(X), log_odds)
+
+
+def each_threshold(models: tuple[ClassModel, ...]) -> FloatArray:
+    """Log-odds of the thresholds."""
+    return np.array([model.threshold for model in models])

@@ -1,0 +1,240 @@
+"""Cross-validated scores: the measure of held-out scores, their threshold, and the choice by them.
+
+score = M(y, s - t) ,   t the best threshold of all rows together
+error = sqrt((F - 1) / F sum_f (score_f - mean)^2) ,   score_f without the rows of part f
+P(y = 1 | s) = 1 / (1 + exp(-(a s + b)))
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import expit
+from sklearn.linear_model import LogisticRegression
+
+from scoresieve._arrays import FloatArray, IntArray
+from scoresieve.estimators.targets import Targets
+from scoresieve.measures import Measure
+from scoresieve.solvers.row_weights import apply_weights
+
+#: Settings whose measures differ by less than this share of a standard error are equally good.
+SHARE_OF_ERROR = 0.25
+#: Almost no regularisation of the two numbers of a sigmoid.
+SIGMOID_C = 1e6
+
+
+class CVScores(NamedTuple):
+    """The cross-validated score of every setting.
+
+    Attributes
+    ----------
+    scores : ndarray of shape (candidates, sizes, finals)
+        The measure of all rows together, each scored by a model that has not seen it, at the
+        threshold that is best for them.
+    errors : ndarray of the same shape
+        Its standard error, by the jackknife over the parts.
+    """
+
+    scores: FloatArray
+    errors: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class CVScorer:
+    """The measure of held-out scores, each row as often as it counts.
+
+    Parameters
+    ----------
+    y : ndarray of shape (n_samples,)
+        In {-1, +1}.
+    weights : ndarray of shape (n_samples,) or None
+    part_of : ndarray of int of shape (n_samples,)
+        The part in which each row was held out.
+    """
+
+    measure: Measure
+    y: FloatArray
+    weights: FloatArray | None
+    part_of: IntArray
+
+    def cv_scores(self, held_out: FloatArray) -> CVScores:
+        """The measure and its standard error for every setting.
+
+        Parameters
+        ----------
+        held_out : ndarray of shape (candidates, sizes, finals, n_samples)
+        """
+        shape, found = held_out.shape[:-1], []
+        for scores in held_out.reshape(-1, held_out.shape[-1]):
+            # Measures sort the rows for the score, and again for each part that is left out: what
+            # is in order is sorted in no time.
+            order = np.argsort(-scores, kind="stable")
+            found.append((self.at_best(scores, order), self.jackknife_error(scores, order)))
+        return CVScores(*(np.array(each).reshape(shape) for each in zip(*found, strict=True)))
+
+    def at_best(self, scores: FloatArray, rows: IntArray) -> float:
+        """The measure of some rows, at the threshold that is best for it on them.
+
+        A number k of alarms is lowered to their share of all rows.
+        """
+        measure, y, scores = self._counted(scores, rows)
+        return measure.score(y, scores - measure.threshold(y, scores))
+
+    def jackknife_error(self, scores: FloatArray, rows: IntArray) -> float:
+        """``sqrt((F - 1) / F sum_f (s_f - mean)^2)``, s_f the measure without part f.
+
+        Parameters
+        ----------
+        rows : ndarray of int
+            All of them, in any order.
+        """
+        part_of = self.part_of[rows]
+        left = [self.at_best(scores, rows[part_of != part]) for part in self._parts]
+        if len(left) < 2:
+            return 0.0
+        spread = np.square(np.array(left) - np.mean(left)).sum()
+        return float(np.sqrt((len(left) - 1) / len(left) * spread))
+
+    def threshold(self, scores: FloatArray) -> float:
+        """A threshold that is almost the best on these rows, and steady."""
+        measure, y, scores = self._counted(scores, np.arange(self.y.size))
+        return measure.steady_threshold(y, scores)
+
+    @cached_property
+    def _parts(self) -> list[int]:
+        """The parts without which there are still rows of both classes."""
+        parts = np.unique(self.part_of)
+        kept = ((part, self.y[self.part_of != part]) for part in parts)
+        return [part for part, y in kept if np.any(y != y[0])]
+
+    def _counted(
+        self, scores: FloatArray, rows: IntArray
+    ) -> tuple[Measure, FloatArray, FloatArray]:
+        """The measure with the weights that it takes, and rows repeated for one that takes none."""
+        measure = self.measure.of_share(rows.size / self.y.size)
+        scores, y = scores[rows], self.y[rows]
+        if self.weights is None:
+            return measure, y, scores
+        scores, y, weights = apply_weights(measure, scores, y, self.weights[rows])
+        return measure if weights is None else measure.weighted(weights), y, scores
+
+
+@dataclass(frozen=True, eq=False)
+class RepeatedCVScorer:
+    """The means over several rounds, in each of which every row is held out once."""
+
+    rounds: list[CVScorer]
+
+    @property
+    def y(self) -> FloatArray:
+        """The labels, in {-1, +1}."""
+        return self.rounds[0].y
+
+    def cv_scores(self, held_out: FloatArray) -> CVScores:
+        """The measure and its standard error for every setting.
+
+        The error is that of one round: another round has the same rows.
+
+        Parameters
+        ----------
+        held_out : ndarray of shape (candidates, sizes, finals, n_rounds, n_samples)
+        """
+        found = [each.cv_scores(held_out[..., at, :]) for at, each in enumerate(self.rounds)]
+        return CVScores(*(np.mean(each, axis=0) for each in zip(*found, strict=True)))
+
+    def threshold(self, scores: FloatArray) -> float:
+        """The mean of thresholds that are almost the best in each round, and steady.
+
+        Parameters
+        ----------
+        scores : ndarray of shape (n_rounds, n_samples)
+        """
+        pairs = zip(self.rounds, scores, strict=True)
+        return float(np.mean([scorer.threshold(row) for scorer, row in pairs]))
+
+    def sigmoid(self, scores: FloatArray) -> Sigmoid:
+        """The log-odds of the scores of all rounds together, of shape (n_rounds, n_samples)."""
+        n_rounds, weights = len(self.rounds), self.rounds[0].weights
+        weights = None if weights is None else np.tile(weights, n_rounds)
+        return fit_sigmoid(np.tile(self.y, n_rounds), scores.ravel(), weights)
+
+
+class Sigmoid(NamedTuple):
+    """``slope s + shift`` is the log-odds of a score s; the slope is positive."""
+
+    slope: float
+    shift: float
+
+
+def fit_sigmoid(y: FloatArray, scores: FloatArray, weights: FloatArray | None) -> Sigmoid:
+    """The sigmoid of the scores (Platt 2000), by a logistic regression on one column.
+
+    Where scores tell nothing, or the contrary, the slope is a small positive number: a higher score
+    never lowers the odds.
+    """
+    spread = float(np.std(scores)) or 1.0
+    column = (scores / spread)[:, np.newaxis]
+    model = LogisticRegression(C=SIGMOID_C).fit(column, y > 0, sample_weight=weights)
+    slope = max(float(model.coef_[0, 0]), 1e-3) / spread
+    return Sigmoid(slope, float(model.intercept_[0]))
+
+
+def probabilities(targets: Targets, decision: FloatArray, log_odds: FloatArray) -> FloatArray:
+    """``1 / (1 + exp(-log-odds))`` of each class, of shape (n_samples, n_classes).
+
+    Of more than two classes they are divided by their sum, which leaves the most probable as it is;
+    of an indicator matrix each column stands alone.
+
+    Parameters
+    ----------
+    decision : ndarray of shape (n_samples,) or (n_samples, n_classes)
+        Log-odds above those of the threshold; of more than two classes log-odds themselves.
+    log_odds : ndarray of shape (n_problems,)
+        Of the thresholds.
+    """
+    if targets.kind == "binary":
+        positive = expit(targets.sign * decision + log_odds[0])
+        both = np.column_stack([1.0 - positive, positive])
+        return both if targets.sign > 0 else both[:, ::-1]
+    if targets.kind == "multilabel":
+        return expit(decision + log_odds)
+    each = expit(decision)
+    return each / each.sum(axis=1, keepdims=True)
+
+
+def choose(found: CVScores) -> tuple[list[tuple[int, int]], int]:
+    """Candidate and final model for each size, and the place of the size that is chosen.
+
+    Sizes up to the chosen one have its setting, larger ones the best of their own.
+    """
+    sizes = range(found.scores.shape[1])
+    own = [best_setting(found.scores[:, k], found.errors[:, k]) for k in sizes]
+    tops, errors = (np.array([values[c, k, f] for k, (c, f) in enumerate(own)]) for values in found)
+    size = one_standard_error(tops, errors)
+    return [own[size]] * size + own[size:], size
+
+
+def best_setting(scores: FloatArray, errors: FloatArray) -> tuple[int, int]:
+    """The first whose measure is within a quarter of a standard error of the highest.
+
+    Own models come first, and of them candidates in their order, losses with the smallest C:
+    cross-validated scores are noisy with few positives, so ties go to the stronger regularisation.
+
+    Parameters
+    ----------
+    scores, errors : ndarray of shape (candidates, finals)
+        Candidates in the order of the plan, those of a loss by ascending C.
+    """
+    top = np.unravel_index(int(np.argmax(scores)), scores.shape)
+    is_as_good = scores >= scores[top] - SHARE_OF_ERROR * errors[top]
+    final, candidate = np.argwhere(is_as_good.T)[0]
+    return int(candidate), int(final)
+
+
+def one_standard_error(scores: FloatArray, errors: FloatArray) -> int:
+    """The first, smallest, size whose score is within one standard error of the best."""
+    best = int(np.argmax(scores))
+    return int(np.flatnonzero(scores >= scores[best] - errors[best])[0])

@@ -1,0 +1,132 @@
+"""What is known of each kind of fitted model, fact by fact, in the order in which it is told.
+
+Each function reads the parameters that the user gave, the fitted values, and how the estimator
+calls what it selects and what it counts: features and rows, or instances and bags.
+"""
+
+from __future__ import annotations
+
+from math import isnan
+from numbers import Real
+from typing import Any
+
+from scoresieve.estimators.linear_model import measure_of
+from scoresieve.estimators.model import ClassModel
+from scoresieve.estimators.summary.parts import Fact
+from scoresieve.estimators.summary.words import (
+    OWN_OBJECTIVE_ALONE,
+    C_fact,
+    chosen_fact,
+    hard_budget_fact,
+    no_certificate,
+    own_objective_fact,
+    price_fact,
+    probability_fact,
+    relaxed_fact,
+    rows_fact,
+    selection_price_fact,
+    threshold_fact,
+    training_score_fact,
+    units_in_words,
+    unseen_score_fact,
+    what_is_not_said,
+)
+
+#: Why a choice by scores has no certificate.
+NO_PROOF = (
+    "the {noun} were chosen by scores of unseen {rows}, of which nothing can be proved; {prover} "
+    "proves how much lower its training objective can be at most"
+)
+
+
+def budget_facts(estimator: Any, model: ClassModel, nouns: tuple[str, str]) -> list[Fact]:
+    """Of one class of a classifier with a feature budget."""
+    facts = [
+        *training_facts(estimator, model, nouns),
+        C_fact(estimator.problem_["C"], estimator),
+        limit_fact(estimator.problem_, model, nouns[0]),
+    ]
+    if not isnan(model.price):
+        facts.append(price_fact(estimator.price, model.price, estimator.problem_["bound"]))
+    return facts + certificate_facts(estimator.problem_, model, nouns[0])
+
+
+def training_facts(estimator: Any, model: ClassModel, nouns: tuple[str, str]) -> list[Fact]:
+    """The rows of a classifier's fit, the score of these rows, and where its alarms begin."""
+    kind, of = measure_of(estimator), estimator.targets_.kind
+    name = "accuracy" if kind is None else kind.name
+    return [
+        rows_fact(estimator.n_samples_fit_, model.n_positives, nouns[1]),
+        training_score_fact(
+            model.training_score, name, is_one_of_many=of != "binary", rows=nouns[1]
+        ),
+        threshold_fact(kind, model, of),
+    ]
+
+
+def regressor_facts(estimator: Any, model: ClassModel, nouns: tuple[str, str]) -> list[Fact]:
+    """Of a regression with a feature budget."""
+    noun, rows = nouns
+    return [
+        rows_fact(estimator.n_samples_fit_, None, rows),
+        training_score_fact(model.training_score, "R^2", is_one_of_many=False, rows=rows),
+        C_fact(estimator.problem_["C"], estimator),
+        limit_fact(estimator.problem_, model, noun),
+        *certificate_facts(estimator.problem_, model, noun),
+    ]
+
+
+def sieve_facts(estimator: Any, model: ClassModel, nouns: tuple[str, str]) -> list[Fact]:
+    """Of the choice of a sieve for one class."""
+    noun, rows = nouns
+    prover, choice = "MeasureSVC" if rows == "rows" else "BagMeasureSVC", model.choice
+    assert choice is not None
+    return [
+        rows_fact(estimator.n_samples_fit_, model.n_positives, rows),
+        unseen_score_fact(estimator.measure_, choice, rows),
+        chosen_fact(choice, noun, rows),
+        probability_fact(model.threshold, rows),
+        *([] if isnan(model.price) else [selection_price_fact(model.price, noun)]),
+        no_certificate(NO_PROOF.format(noun=noun, rows=rows, prover=prover)),
+    ]
+
+
+def rival_facts(estimator: Any, model: ClassModel, nouns: tuple[str, str]) -> list[Fact]:
+    """What is known of a rival: its rows and score, C, and the gap of its own objective."""
+    facts = training_facts(estimator, model, nouns)
+    given = estimator.get_params(deep=False)
+    if model.C is not None:
+        is_found = given.get("C") is None and given.get(f"n_{nouns[0]}_to_select") is not None
+        found = ", found for the number of features" if is_found else ""
+        facts.append(Fact("C", f"C = {model.C:.3g}{found}", {"C": model.C}))
+    elif isinstance(given.get("C"), Real):
+        facts.append(C_fact(given["C"], estimator))
+    if model.certificate is None:
+        return [*facts, no_certificate("the method has no bound of what others could reach")]
+    fact = own_objective_fact(model.proof.gap, model.proof.status)
+    return [*facts, fact, OWN_OBJECTIVE_ALONE]
+
+
+def limit_fact(problem: Any, model: ClassModel, noun: str) -> Fact:
+    """How the number of features was limited."""
+    units, k = units_in_words(problem, noun), problem["budget"]
+    if has_hard_budget(model):
+        return Fact("limit", f"at most {k} {units}", {"k": k})
+    sentence = f"a budget of {k} {units} at full weight, which lets more in at less weight"
+    return Fact("limit", sentence, {"budget": k})
+
+
+def certificate_facts(problem: Any, model: ClassModel, noun: str) -> list[Fact]:
+    """What is proved of a model of the feature budget, and what is not."""
+    units, proof = units_in_words(problem, noun), model.proof
+    if has_hard_budget(model):
+        fact = hard_budget_fact(problem["budget"], units, noun, proof)
+    else:
+        fact = relaxed_fact(problem["budget"], units, proof.gap, proof.status)
+    kind = problem["loss"] if problem["measure"] is None else problem["measure"]
+    return [fact, what_is_not_said(kind)]
+
+
+def has_hard_budget(model: ClassModel) -> bool:
+    """Whether at most k features were allowed: then the refit has a gap of its own."""
+    return model.certificate is not None and not isnan(model.certificate.refit_gap)

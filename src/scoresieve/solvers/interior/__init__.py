@@ -1,1 +1,0 @@
-"""The interior-point method that both engines use on their own optimality conditions."""

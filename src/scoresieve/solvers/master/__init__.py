@@ -1,0 +1,1 @@
+"""The restricted master problem: small, dense, structured; solved by interior points."""
