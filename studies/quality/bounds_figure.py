@@ -56,7 +56,7 @@ def curve(of_scores: Callable[[np.ndarray], float], scores: np.ndarray, place: i
 def draw_one_example(axis: Any, title: str, place: int) -> None:
     """The loss and both bounds while one score moves."""
     measure, (y, scores) = get_measure("f1"), example()
-    unit = measure.unit(y)
+    unit = measure.loss_scale(y)
     loss = curve(lambda s: unit * (1.0 - measure.score(y, s)), scores, place)
     axis.plot(MOVES, loss, "k", lw=1.5, label="the loss")
     for label, risk in risks_of(measure, y, scores).items():
@@ -74,7 +74,7 @@ def draw_one_direction(axis: Any) -> None:
     measure, direction = get_measure("f1"), scores / scores.std()
     for label, risk in risks_of(measure, y, scores).items():
         values = [_least_over_intercepts(risk, t * direction) for t in LENGTHS]
-        share = np.array(values) / measure.unit(y)
+        share = np.array(values) / measure.loss_scale(y)
         axis.plot(LENGTHS, share, STYLES[label], lw=2.0, label=f"{label}, price {risk.price:.2g}")
     axis.set(title="F1: along a good direction", xlabel="length of w", ylabel="share of positives")
 

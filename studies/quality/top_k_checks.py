@@ -68,7 +68,8 @@ def check_risk(make: MakeRisk, n_problems: int, *, k_above: bool, at_p: bool = F
         at_s, at_t = risk.value(s), risk.value(t)
         cut = risk.cut(s)
         # The package counts in units of P, whatever k is.
-        unit = risk.measure.unit(y) / min(k, risk.measure.unit(y)) if is_paper(risk) else 1.0
+        n_positive = risk.measure.loss_scale(y)
+        unit = n_positive / min(k, n_positive) if is_paper(risk) else 1.0
         counts["not_convex"] += risk.value(0.5 * (s + t)) > 0.5 * (at_s + at_t) + ROUNDING
         counts["below"] += at_s < unit * misses(y, s, k) - ROUNDING
         counts["wrong_cut"] += cut.value(t) > at_t + ROUNDING or abs(cut.value(s) - at_s) > ROUNDING

@@ -490,7 +490,7 @@ def test_the_threshold_is_almost_the_best_for_the_measure(binary, measure, pos_l
 
     ordered = np.sort(scores)
     middles = 0.5 * (ordered[1:] + ordered[:-1])
-    enough = max(map(score, middles)) * (1.0 - 3.0 / model.measure_.unit(labels))
+    enough = max(map(score, middles)) * (1.0 - 3.0 / model.measure_.loss_scale(labels))
     good = [middle for middle in middles if score(middle) >= enough]
     nearest = min(good, key=lambda middle: abs(middle - trained))
     assert taken == pytest.approx(trained if score(trained) >= enough else nearest)

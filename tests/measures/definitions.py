@@ -30,7 +30,7 @@ class Definition:
 
     loss: Callable
     admissible: Callable = anything
-    unit: Callable = lambda P, N: P
+    loss_scale: Callable = lambda P, N: P
 
 
 def precision(tp, fp):
@@ -101,12 +101,14 @@ def rec_at(factor):
 def hits_at(k):
     """What the k highest scores miss at most, less what every k labels miss; U is 1."""
     return Definition(
-        lambda tp, fp, P, N: np.maximum(k - tp, fp) - max(k - P, 0), unit=lambda P, N: 1
+        lambda tp, fp, P, N: np.maximum(k - tp, fp) - max(k - P, 0), loss_scale=lambda P, N: 1
     )
 
 
 MEASURES = {
-    "accuracy": Definition(lambda tp, fp, P, N: (P - tp + fp) / (P + N), unit=lambda P, N: P + N),
+    "accuracy": Definition(
+        lambda tp, fp, P, N: (P - tp + fp) / (P + N), loss_scale=lambda P, N: P + N
+    ),
     "balanced_accuracy": Definition(lambda tp, fp, P, N: 1 - (tp / P + (N - fp) / N) / 2),
     "f1": f_beta(1.0),
     "f2": f_beta(2.0),
@@ -150,7 +152,7 @@ def values_of_labellings(y, scores, definition, *, price=1.0, least_loss=1e-12):
     P, N = int(np.sum(y > 0)), int(np.sum(y < 0))
     flips = every_flip(y.size)
     tp, fp = P - flips @ (y > 0), flips @ (y < 0)
-    losses = definition.unit(P, N) * definition.loss(tp, fp, P, N)
+    losses = definition.loss_scale(P, N) * definition.loss(tp, fp, P, N)
     competes = definition.admissible(tp, fp, P, N) & (losses > least_loss)
     return (losses - flips @ (np.where(y > 0, 1.0, price) * y * scores))[competes]
 

@@ -71,12 +71,12 @@ def check_that_it_describes_a_competing_labelling(cut, measure, definition, y):
     assert np.all((cut.delta == 0) | (cut.delta == y))
     assert measure.cut_loss(y, cut.delta) == pytest.approx(cut.loss, abs=1e-12)
     y_flipped = np.where(cut.delta != 0, -y, y)
-    assert measure.unit(y) * measure.loss(y, y_flipped) == pytest.approx(cut.loss, abs=1e-12)
+    assert measure.loss_scale(y) * measure.loss(y, y_flipped) == pytest.approx(cut.loss, abs=1e-12)
     P, N = int(np.sum(y > 0)), int(np.sum(y < 0))
     tp, fp = (np.array([np.sum((y_flipped > 0) & (y == label))]) for label in (1, -1))
     assert definition.admissible(tp, fp, P, N)[0]
     assert measure.admissible(tp, fp, y)[0]
-    assert definition.unit(P, N) * definition.loss(tp, fp, P, N)[0] == pytest.approx(cut.loss)
+    assert definition.loss_scale(P, N) * definition.loss(tp, fp, P, N)[0] == pytest.approx(cut.loss)
     assert cut.loss > 0
 
 

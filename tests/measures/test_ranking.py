@@ -57,7 +57,7 @@ def test_cut_is_a_subgradient_and_bounds_the_loss(measure, problem, data):
     other = scores + 0.5 * np.array(steps)
     slope = -cut.delta if cut.value(scores) > 0 else np.zeros(y.size)
     assert measure.risk(y, other) >= measure.risk(y, scores) + slope @ (other - scores) - 1e-9
-    assert measure.risk(y, scores) >= measure.unit(y) * measure.loss(y, scores) - 1e-9
+    assert measure.risk(y, scores) >= measure.loss_scale(y) * measure.loss(y, scores) - 1e-9
 
 
 @pytest.mark.parametrize("seed", range(8))

@@ -114,4 +114,4 @@ def test_top_k_scores_are_means_over_orders_of_ties(problem):
 )
 def test_units(name, factor):
     y = np.repeat([1.0, -1.0], [7, 3])
-    assert get_measure(name).unit(y) == factor
+    assert get_measure(name).loss_scale(y) == factor

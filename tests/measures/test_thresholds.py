@@ -140,11 +140,11 @@ def test_a_trained_threshold_stays_where_it_is_almost_the_best(name):
         values = np.unique(scores)
         cuts = np.concatenate([[values[0] - 1.0], (values[1:] + values[:-1]) / 2])
         found = np.array([1.0 - measure.loss(y, np.where(scores > t, 1.0, -1.0)) for t in cuts])
-        good = cuts[found >= found.max() * (1.0 - 3.0 / measure.unit(y))]
+        good = cuts[found >= found.max() * (1.0 - 3.0 / measure.loss_scale(y))]
         trained = float(rng.uniform(values[1], values[-1]))
         own = 1.0 - measure.loss(y, np.where(scores > trained, 1.0, -1.0))
         threshold = measure.threshold(y, scores, trained)
-        if own >= found.max() * (1.0 - 3.0 / measure.unit(y)):
+        if own >= found.max() * (1.0 - 3.0 / measure.loss_scale(y)):
             assert threshold == trained
         else:
             moved += 1

@@ -66,7 +66,7 @@ def test_whole_weights_are_repeated_rows(name, problem):
     plain, weighted = get_measure(name), get_measure(name).weighted(c)
     risk = plain.risk(y[rows], scores[rows])
     assert weighted.risk(y, scores) == pytest.approx(risk, rel=1e-12, abs=1e-12)
-    assert weighted.unit(y) == plain.unit(y[rows])
+    assert weighted.loss_scale(y) == plain.loss_scale(y[rows])
     assert weighted.score(y, scores) == pytest.approx(plain.score(y[rows], scores[rows]))
     repeated, cut = plain.most_violated(y[rows], scores[rows]), weighted.most_violated(y, scores)
     if repeated.value(scores[rows]) > 1e-9:
@@ -84,7 +84,7 @@ def test_real_weights_are_the_sum(name, problem):
     weighted = get_measure(name).weighted(c)
     expected = risk_by_sums(name, y, scores, c)
     assert weighted.risk(y, scores) == pytest.approx(expected, rel=1e-10, abs=1e-10 * c.sum())
-    assert weighted.unit(y) == pytest.approx(unit_by_sums(name, y, c))
+    assert weighted.loss_scale(y) == pytest.approx(unit_by_sums(name, y, c))
     assert weighted.score(y, scores) == pytest.approx(sklearn_score(name, y, scores, c))
 
 
@@ -99,7 +99,9 @@ def test_cut_is_a_subgradient_and_bounds_the_loss(name, problem, data):
     other = scores + 0.5 * np.array(steps)
     assert cut.value(other) <= risk_by_sums(name, y, other, c) + slack
     assert cut.loss > 0
-    assert weighted.risk(y, scores) >= weighted.unit(y) * (1 - weighted.score(y, scores)) - slack
+    assert (
+        weighted.risk(y, scores) >= weighted.loss_scale(y) * (1 - weighted.score(y, scores)) - slack
+    )
 
 
 @each

@@ -134,7 +134,7 @@ def test_the_risk_is_never_below_the_loss_at_any_threshold(name, problem):
     for threshold in thresholds_of(scores):
         above = scores > threshold
         tp, fp = int(np.sum(above & (y > 0))), int(np.sum(above & (y < 0)))
-        loss = definition.unit(P, N) * definition.loss(tp, fp, P, N)
+        loss = definition.loss_scale(P, N) * definition.loss(tp, fp, P, N)
         assert min(risk.value(scores - threshold) for risk in risks) >= loss - 1e-9
 
 

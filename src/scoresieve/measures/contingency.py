@@ -53,7 +53,7 @@ class ContingencyMeasure(Measure):
         """Whether labellings with the counts a and b may compete; all, unless overridden."""
         return np.ones(np.broadcast(n_true_positive, n_false_positive).shape, dtype=bool)
 
-    def unit(self, y: FloatArray) -> float:
+    def loss_scale(self, y: FloatArray) -> float:
         """``U = P``, the number of positives."""
         return float(np.count_nonzero(y > 0))
 
@@ -70,7 +70,7 @@ class ContingencyMeasure(Measure):
         if trained is None:
             return float(tables.thresholds[int(np.argmin(losses))])
         scores_of = 1.0 - losses
-        is_good = scores_of >= scores_of.max() * (1.0 - SHARE_ALLOWED / self.unit(y))
+        is_good = scores_of >= scores_of.max() * (1.0 - SHARE_ALLOWED / self.loss_scale(y))
         if is_good[tables.place(scores, trained)]:
             return trained
         good = tables.thresholds[is_good]
@@ -149,7 +149,7 @@ class ContingencyMeasure(Measure):
                 f"delta gives {a} true and {b} false positives, whose loss is 0 for {self.name}; "
                 "only labellings with a positive loss give cuts."
             )
-        return self.unit(y) * loss
+        return self.loss_scale(y) * loss
 
     def _labelling_loss(self, y: FloatArray, labelled_positive: BoolArray) -> float:
         positive = y > 0
@@ -304,7 +304,7 @@ class SearchedMeasure(ContingencyMeasure):
         classes = self._ordered(y, scores)
         n_positive, n_negative = classes.n_positive, classes.n_negative
         a, b = np.atleast_1d(*self._candidates(classes))
-        losses = self.unit(y) * self.table_loss(a, b, n_positive, n_negative)
+        losses = self.loss_scale(y) * self.table_loss(a, b, n_positive, n_negative)
         best = int(np.argmax(losses - classes.missed[n_positive - a] + classes.alarms[b]))
         delta = classes.flip(n_positive - int(a[best]), int(b[best]))
         return Cut(delta=delta, loss=float(losses[best]))

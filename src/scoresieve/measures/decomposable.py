@@ -66,7 +66,7 @@ class SumOfErrors(WeightedMeasure, ContingencyMeasure):
         n_positive, n_negative = class_sizes(y)
         a = n_positive - np.count_nonzero(delta > 0)
         b = np.count_nonzero(delta < 0)
-        return float(self.unit(y) * self.table_loss(a, b, n_positive, n_negative))
+        return float(self.loss_scale(y) * self.table_loss(a, b, n_positive, n_negative))
 
     def _costs_of_examples(self, y: FloatArray) -> FloatArray:
         return np.where(np.asarray(y) > 0, *self.costs(*self.totals(y)))
@@ -125,7 +125,7 @@ class Accuracy(SumOfErrors):
 
     name = "accuracy"
 
-    def unit(self, y: FloatArray) -> float:
+    def loss_scale(self, y: FloatArray) -> float:
         """``U = P_w + N_w``, the number of examples or their total weight."""
         return sum(self.totals(y))
 

@@ -9,7 +9,7 @@ Notation, used by every module of this package
 ``Delta``
     The loss of a labelling (or a ranking), in [0, 1]; 0 for the true one.
 ``U``
-    The unit of the measure: ``U * Delta`` is on the scale of a count of errors. ``n_samples`` for
+    The scale of the loss: ``U * Delta`` is on the scale of a count of errors. ``n_samples`` for
     the Hamming loss, ``P`` for every other measure.
 cut
     One labelling y' as the solver sees it: ``delta_i = y_i`` where y' flips i and 0 elsewhere,
@@ -78,7 +78,7 @@ class Measure(ABC):
         """The name that ``get_measure`` turns into an equal measure."""
 
     @abstractmethod
-    def unit(self, y: FloatArray) -> float:
+    def loss_scale(self, y: FloatArray) -> float:
         """``U``: what the loss is multiplied with in the risk."""
 
     @abstractmethod
@@ -237,7 +237,7 @@ class WeightedMeasure(Measure):
             return float(n_positive), float(positive.size - n_positive)
         return float(self.weights[positive].sum()), float(self.weights[~positive].sum())
 
-    def unit(self, y: FloatArray) -> float:
+    def loss_scale(self, y: FloatArray) -> float:
         """``U = P_w``, the total weight of the positives."""
         return self.totals(y)[0]
 

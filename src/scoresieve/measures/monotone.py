@@ -82,7 +82,7 @@ class MonotoneMeasure(SearchedMeasure):
         return classes.n_positive * worst - classes.missed[c] + classes.alarms[b]
 
 
-def lowest_paying(negatives: FloatArray, unit: float) -> float:
+def lowest_paying(negatives: FloatArray, loss_scale: float) -> float:
     """A score such that raising a negative at or below it never pays, whatever the loss U Delta.
 
     All negatives above 0, or the highest, with the lowest positives make a table that competes.
@@ -91,8 +91,8 @@ def lowest_paying(negatives: FloatArray, unit: float) -> float:
     among more and more, which spares the sort of all.
     """
     n_above = int(np.count_nonzero(negatives > 0.0))
-    allowance = unit - min(float(negatives.max()), 0.0)
-    count = n_above + SOUGHT * int(unit)
+    allowance = loss_scale - min(float(negatives.max()), 0.0)
+    count = n_above + SOUGHT * int(loss_scale)
     while 2 * count < negatives.size:
         lowest = negatives.size - count - 1
         parted = np.partition(negatives, lowest)

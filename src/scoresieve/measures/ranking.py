@@ -38,13 +38,13 @@ class RankingMeasure(Measure):
     def _counts_loss(self, n_above: Array, n_negative: int) -> float:
         """``U * Delta`` from the counts ``b_1 <= ... <= b_P``."""
 
-    def unit(self, y: FloatArray) -> float:
+    def loss_scale(self, y: FloatArray) -> float:
         """``U = P``, the number of positives."""
         return float(np.count_nonzero(y > 0))
 
     def n_alarms(self, y: FloatArray) -> float:
         """``P``: as many as there are positives."""
-        return self.unit(y)
+        return self.loss_scale(y)
 
     def loss(self, y: FloatArray, scores: FloatArray) -> float:
         """``Delta = 1 - score`` of the ranking by ``scores``."""

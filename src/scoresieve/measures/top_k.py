@@ -67,7 +67,7 @@ class TopHits(ContingencyMeasure):
         """The text "hits@" and k; it is no measure to ask for by name."""
         return f"hits@{self.k}"
 
-    def unit(self, y: FloatArray) -> float:
+    def loss_scale(self, y: FloatArray) -> float:
         """``min(k, P)``, the most hits that there can be."""
         return float(min(self.k, class_sizes(y)[0]))
 
@@ -85,7 +85,7 @@ class TopHits(ContingencyMeasure):
 
     def score(self, y: FloatArray, scores: FloatArray) -> float:
         """Expected number of positives among the k highest scores, divided by min(k, P)."""
-        return expected_true_positives(y, scores, self.k) / self.unit(y)
+        return expected_true_positives(y, scores, self.k) / self.loss_scale(y)
 
     def most_violated(self, y: FloatArray, scores: FloatArray) -> Cut:
         """The better of flipping for misses, and of flipping for alarms."""
@@ -266,7 +266,7 @@ class RecallAtK(AtK, _RecallSearch):
 
     def score(self, y: FloatArray, scores: FloatArray) -> float:
         """Expected number of positives among the k highest scores, divided by P."""
-        return expected_true_positives(y, scores, self.n_alarms(y)) / self.unit(y)
+        return expected_true_positives(y, scores, self.n_alarms(y)) / self.loss_scale(y)
 
     def _lowest_alarm(self, n_positive: int) -> float:
         return 0.0
