@@ -37,7 +37,7 @@ class BinaryFit:
     n_iter: int
     #: Why the fit is not what was asked for, in a sentence or two for the user; None if it is.
     trouble: str | None = None
-    #: The weight of the loss, where the method finds it or has it on another scale.
+    #: The weight of the loss, on the scale of the solver; None for methods without one.
     C: float | None = None
     #: Bounds of the method's own objective, where it has them.
     certificate: FitCertificate | None = None

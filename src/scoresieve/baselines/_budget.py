@@ -8,7 +8,7 @@ from scoresieve._arrays import FloatArray
 from scoresieve._checks import check_C, check_choice, check_positive
 from scoresieve.baselines._baseline import BinaryFit, MeasureBaseline
 from scoresieve.estimators.budget_model import DEFAULT_BUDGET
-from scoresieve.estimators.linear_model import STATUS, CertifiedMixin, each_model
+from scoresieve.estimators.linear_model import CertifiedMixin, each_model
 from scoresieve.estimators.persistence.values import classifier
 from scoresieve.measures import get_measure
 from scoresieve.measures.scales import C_from_paper, C_from_svmperf
@@ -40,7 +40,6 @@ class BudgetBaseline(CertifiedMixin, MeasureBaseline):
 
     _saved = classifier("problem_", "measure_", "certificate")
     C_ = each_model(lambda model: model.C)
-    status_ = STATUS
     #: Whether weights that do not matter are set to 0.
     _drops_small_weights = True
 

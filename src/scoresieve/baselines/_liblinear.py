@@ -79,9 +79,8 @@ class LiblinearBaseline(Baseline):
         n_iter = int(np.max(model.n_iter_))
         intercept = float(np.ravel(model.intercept_)[0])
         late = f"liblinear stopped at max_iter={self.max_iter}; raise max_iter or tol."
-        return BinaryFit(
-            model.coef_[0], intercept, n_iter, late if n_iter >= self.max_iter else None
-        )
+        trouble = late if n_iter >= self.max_iter else None
+        return BinaryFit(model.coef_[0], intercept, n_iter, trouble, C)
 
 
 def for_liblinear(X: Any) -> Any:

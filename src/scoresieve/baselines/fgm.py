@@ -140,6 +140,7 @@ class FGM(CertifiedMixin, Baseline):
             intercept=intercept,
             n_iter=len(result.history),
             trouble=self._trouble(result),
+            C=problem.C,
             certificate=FitCertificate(
                 result.primal,
                 result.dual,

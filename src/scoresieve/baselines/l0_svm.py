@@ -112,7 +112,7 @@ class L0SVM(LiblinearBaseline):
         if selected.size:
             fit = self._train(X[:, selected], y, penalty="l2", C=self.C, class_weight=class_weight)
             w[selected], intercept, trouble = fit.w, fit.intercept, trouble or fit.trouble
-        return BinaryFit(w, intercept, n_rounds, trouble, details={"scales_": z})
+        return BinaryFit(w, intercept, n_rounds, trouble, self.C, details={"scales_": z})
 
     def _rescale(
         self, X: Any, y: FloatArray, k: int | None, class_weight: Any

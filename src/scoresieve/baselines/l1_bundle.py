@@ -22,7 +22,7 @@ from scoresieve._arrays import FloatArray
 from scoresieve._checks import check_C, check_positive
 from scoresieve.baselines._baseline import BinaryFit, MeasureBaseline
 from scoresieve.design import as_design
-from scoresieve.estimators.linear_model import HISTORY, STATUS, BoundsMixin
+from scoresieve.estimators.linear_model import proven
 from scoresieve.estimators.persistence.values import classifier
 from scoresieve.measures import Measure
 from scoresieve.regularizers import BudgetNorm
@@ -42,7 +42,7 @@ VIOLATION = 1e-7
 
 
 @dataclass(eq=False, repr=False)
-class L1BundleSVM(BoundsMixin, MeasureBaseline):
+class L1BundleSVM(MeasureBaseline):
     """``min_w ||w||_1 + C R(X w)`` by cutting planes: l1-regularised F1, and other measures.
 
     The paper's l1-bmrm-F1 is the program BMRM (Teo, Vishwanathan, Smola and Le, "Bundle methods for
@@ -106,7 +106,8 @@ n_iter_, status_, history_, measure_
     n_jobs: int | None = None
 
     _saved = classifier("measure_", "certificate")
-    status_, history_ = STATUS, HISTORY
+    primal_, dual_, gap_ = proven("primal"), proven("dual"), proven("gap")
+    status_, history_ = proven("status", list), proven("history", list)
 
     def _fit_binary(self, X: Any, y: FloatArray) -> BinaryFit:
         scaling = check_positive(self.intercept_scaling, "intercept_scaling")
@@ -124,7 +125,7 @@ n_iter_, status_, history_, measure_
                 status = bundle.round()
             problem = replace(problem, constant=constant)
             result = make_result(problem, tracker, bundle.weights(), tracker.primal, status)
-        return BinaryFit.of(result, None, trouble=self._gap_trouble(result))
+        return BinaryFit.of(result, None, trouble=self._gap_trouble(result), C=problem.C)
 
 
 class L1Bundle:

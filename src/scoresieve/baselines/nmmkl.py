@@ -22,7 +22,7 @@ from scoresieve._arrays import FloatArray, IntArray
 from scoresieve._checks import check_C, check_positive
 from scoresieve.baselines._baseline import Baseline, BinaryFit
 from scoresieve.estimators.budget_model import DEFAULT_BUDGET
-from scoresieve.estimators.linear_model import STATUS, CertifiedMixin
+from scoresieve.estimators.linear_model import CertifiedMixin
 from scoresieve.estimators.persistence.fields import array, each
 from scoresieve.estimators.persistence.values import classifier
 from scoresieve.regularizers import BudgetNorm
@@ -107,7 +107,6 @@ status_
     _saved = classifier("problem_", "certificate") | {
         "kernel_weights_": each(array(np.float64, "features"))
     }
-    status_ = STATUS
 
     def _problem(self, X: Any, y: FloatArray) -> Problem:
         """The problem that :func:`scoresieve.certify` knows."""
@@ -147,7 +146,8 @@ status_
             status = Status.MAX_TIME if tracker.deadline.is_over else Status.STALLED
             result = make_result(problem, tracker, working.scattered(w), primal, status)
         details = {"kernel_weights_": found.d[: X.shape[1]]}
-        fit = BinaryFit.of(result, problem, trouble=self._gap_trouble(result), details=details)
+        trouble = self._gap_trouble(result)
+        fit = BinaryFit.of(result, problem, trouble=trouble, C=problem.C, details=details)
         return replace(fit, n_iter=found.n_steps)
 
 

@@ -119,6 +119,7 @@ class SVMRFE(LiblinearBaseline):
             intercept=fit.intercept,
             n_iter=len(rounds) + 1,
             trouble=self._trouble(late, [*stopped, fit.trouble is not None]),
+            C=fit.C,
             details={"rankings_": ranking},
         )
 

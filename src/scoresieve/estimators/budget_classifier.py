@@ -9,7 +9,6 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from scoresieve.estimators.budget_model import BudgetClassifierMixin
-from scoresieve.estimators.export import LinearExportMixin
 from scoresieve.estimators.persistence.registry import PersistenceMixin
 from scoresieve.estimators.selector import SparseSelectorMixin
 from scoresieve.losses import Loss
@@ -18,7 +17,6 @@ from scoresieve.losses import Loss
 @dataclass(eq=False, repr=False)
 class BudgetClassifier(
     BudgetClassifierMixin,
-    LinearExportMixin,
     PersistenceMixin,
     ClassifierMixin,
     SparseSelectorMixin,

@@ -16,7 +16,8 @@ from sklearn.utils.parallel import Parallel, delayed
 from scoresieve._arrays import FloatArray
 from scoresieve._checks import check_positive
 from scoresieve.estimators.data import read_X_y, warn_of_scales, whole_fit
-from scoresieve.estimators.linear_model import COMBINE, BudgetedMixin, LinearModelMixin
+from scoresieve.estimators.export import to_linear_svc
+from scoresieve.estimators.linear_model import COMBINE, CertifiedMixin, LinearModelMixin, proven
 from scoresieve.estimators.messages import warn_about
 from scoresieve.estimators.model import ClassModel, FitCertificate
 from scoresieve.estimators.persistence.values import classifier
@@ -247,7 +248,7 @@ def squared_errors(scores: Any, y: FloatArray, weights: FloatArray) -> float:
     return float(weights @ np.square(scores - y))
 
 
-class BudgetClassifierMixin(BudgetedMixin, LinearModelMixin, CallbackMixin):
+class BudgetClassifierMixin(CertifiedMixin, LinearModelMixin, CallbackMixin):
     """``fit`` of a classifier that is one problem for each class against the rest.
 
     Conventions
@@ -258,6 +259,8 @@ class BudgetClassifierMixin(BudgetedMixin, LinearModelMixin, CallbackMixin):
 
     _saved: ClassVar = classifier("problem_", "certificate", "_warm_y", "_warm_weights")
     _facts = budget_facts
+    history_ = proven("history", list)
+    to_linear_svc = to_linear_svc
     #: Both classes are alike to a loss; the estimator for measures has a parameter of that name.
     pos_label: Any = LARGER
     _warm_y: Any

@@ -172,31 +172,35 @@ class LinearModelMixin(SummaryMixin):
         return self
 
 
-class BoundsMixin:
-    """Objective, lower bound and gap of each class."""
-
-    primal_ = each_model(lambda model: model.proof.primal)
-    dual_ = each_model(lambda model: model.proof.dual)
-    gap_ = each_model(lambda model: model.proof.gap)
+def proven(name: str, collect: Callable = np.array) -> Any:
+    """An attribute of each class's certificate."""
+    return each_model(lambda model: getattr(model.proof, name), collect)
 
 
-#: Why each fit stopped, and its rounds, of solvers that tell.
-STATUS = each_model(lambda model: model.proof.status, list)
-HISTORY = each_model(lambda model: model.proof.history, list)
-
-
-class CertifiedMixin(BoundsMixin):
-    """Models whose certificates anybody can recompute from the training data.
+class CertifiedMixin:
+    """What fits with bounds say, and certificates that anybody can recompute.
 
     Conventions
     -----------
-    ``fit`` sets ``problem_``, all of the problem but its data.
+    ``fit`` sets ``problem_``, all of the problem but its data. What a method does not know is NaN
+    or None.
     """
 
     problem_: ProblemArguments
     targets_: Targets
     models_: tuple[ClassModel, ...]
     _validated: Callable[[Any], Any]
+
+    primal_, dual_, gap_ = proven("primal"), proven("dual"), proven("gap")
+    l0_gap_, refit_gap_ = proven("l0_gap"), proven("refit_gap")
+    status_ = proven("status", list)
+    training_score_ = each_model(lambda model: model.training_score)
+    n_iter_ = each_model(lambda model: model.n_iter)
+
+    @property
+    def budget_(self) -> int:
+        """The budget that was used."""
+        return self.problem_["budget"]
 
     def _all_columns(self, X: Any) -> Any:
         """What the model was selected from."""
@@ -224,21 +228,6 @@ class CertifiedMixin(BoundsMixin):
             for model, each in zip(self.models_, labels, strict=True)
         ]
         return found[0] if self.targets_.kind == "binary" else found
-
-
-class BudgetedMixin(CertifiedMixin):
-    """What a fit with a feature budget says of each class."""
-
-    training_score_ = each_model(lambda model: model.training_score)
-    n_iter_ = each_model(lambda model: model.n_iter)
-    l0_gap_ = each_model(lambda model: model.proof.l0_gap)
-    refit_gap_ = each_model(lambda model: model.proof.refit_gap)
-    status_, history_ = STATUS, HISTORY
-
-    @property
-    def budget_(self) -> int:
-        """The budget that was used."""
-        return self.problem_["budget"]
 
 
 def certify_model(

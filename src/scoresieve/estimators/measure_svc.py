@@ -9,7 +9,6 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from scoresieve.estimators.budget_model import BudgetClassifierMixin
-from scoresieve.estimators.export import LinearExportMixin
 from scoresieve.estimators.linear_model import each_model
 from scoresieve.estimators.persistence.fields import named
 from scoresieve.estimators.persistence.registry import PersistenceMixin
@@ -20,7 +19,6 @@ from scoresieve.measures import Measure
 @dataclass(eq=False, repr=False)
 class MeasureSVC(
     BudgetClassifierMixin,
-    LinearExportMixin,
     PersistenceMixin,
     ClassifierMixin,
     SparseSelectorMixin,

@@ -19,7 +19,8 @@ from scoresieve.estimators.budget_model import (
     column_arguments,
 )
 from scoresieve.estimators.data import read_X_y, warn_of_scales, whole_fit
-from scoresieve.estimators.export import LinearExportMixin
+from scoresieve.estimators.export import to_linear_svc
+from scoresieve.estimators.linear_model import LinearModelMixin
 from scoresieve.estimators.model import ClassModel, FoldSelections
 from scoresieve.estimators.persistence.registry import PersistenceMixin
 from scoresieve.estimators.persistence.values import classifier
@@ -40,7 +41,7 @@ from scoresieve.solvers.limits import Limits
 @dataclass(eq=False, repr=False)
 class ScoreSieve(
     ChosenMixin,
-    LinearExportMixin,
+    LinearModelMixin,
     CallbackMixin,
     PersistenceMixin,
     ClassifierMixin,
@@ -165,6 +166,7 @@ class ScoreSieve(
 
     _saved: ClassVar = classifier("measure_", "choice")
     _facts = sieve_facts
+    to_linear_svc = to_linear_svc
 
     @property
     def smaller_models_(self) -> list[tuple[ClassModel, ...]]:

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from scoresieve._checks import check_count
 from scoresieve.estimators import MeasureSVC
 from scoresieve.estimators.data import whole_fit
-from scoresieve.estimators.linear_model import BudgetedMixin, each_model
+from scoresieve.estimators.linear_model import CertifiedMixin, each_model, proven
 from scoresieve.estimators.summary.facts import budget_facts
 from scoresieve.measures import Measure
 from scoresieve.mil.bag_model import OF_EMBEDDING, BagModelMixin, bag_classifier
@@ -22,7 +22,7 @@ DEFAULT_INSTANCES = 40
 
 
 @dataclass(eq=False, repr=False)
-class BagMeasureSVC(BudgetedMixin, BagModelMixin, ClassifierMixin, BaseEstimator):
+class BagMeasureSVC(CertifiedMixin, BagModelMixin, ClassifierMixin, BaseEstimator):
     """``f(B) = sum_k w_k max_{x in B} exp(-||x - x^k||^2 / (2 sigma^2)) + b``, with few x^k.
 
     Each bag is embedded by its similarity to the training instances (MILES), and
@@ -109,6 +109,7 @@ status_, history_
 
     _saved = bag_classifier("problem_", "measure_", "certificate")
     _facts = budget_facts
+    history_ = proven("history", list)
     price_ = each_model(lambda model: model.price)
 
     def _all_columns(self, X: Any) -> Any:

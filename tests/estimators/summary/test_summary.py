@@ -273,7 +273,7 @@ def test_the_threshold_of_a_rival_for_the_k_highest_scores_is_told(rows, labels)
 def test_rivals_of_bags_speak_of_bags(bags):
     said = {
         baselines.MILES(n_instances_to_select=1): "C = .*, found for the number of features",
-        baselines.MeanInstanceSVM(C=2.0): "C = 2, as given",
+        baselines.MeanInstanceSVM(C=2.0): "C = 2",
     }
     for model, C in said.items():
         found = sentences(model.fit(*bags).summary().parts[0])

@@ -7,7 +7,6 @@ calls what it selects and what it counts: features and rows, or instances and ba
 from __future__ import annotations
 
 from math import isnan
-from numbers import Real
 from typing import Any
 
 from scoresieve.estimators.linear_model import measure_of
@@ -99,8 +98,6 @@ def rival_facts(estimator: Any, model: ClassModel, nouns: tuple[str, str]) -> li
         is_found = given.get("C") is None and given.get(f"n_{nouns[0]}_to_select") is not None
         found = ", found for the number of features" if is_found else ""
         facts.append(Fact("C", f"C = {model.C:.3g}{found}", {"C": model.C}))
-    elif isinstance(given.get("C"), Real):
-        facts.append(C_fact(given["C"], estimator))
     if model.certificate is None:
         return [*facts, no_certificate("the method has no bound of what others could reach")]
     fact = own_objective_fact(model.proof.gap, model.proof.status)
