@@ -1,4 +1,4 @@
-"""What a report says, as plain data: every number on the page is made here."""
+"""The content of a report as plain data: every number on the page is made here."""
 
 from __future__ import annotations
 
@@ -18,15 +18,16 @@ from scoresieve.estimators.operating_point import (
 from scoresieve.estimators.sieve.results import FeatureCurve, feature_curve
 from scoresieve.estimators.summary.mixin import column_names, named_weights
 from scoresieve.estimators.summary.parts import Part, Weight
+from scoresieve.estimators.summary.words import setting_in_words
 
-#: Points of a precision-recall curve that a page holds; more would not be seen.
+#: Points of a precision-recall curve on a page; more would not be visible.
 MOST_POINTS = 300
 
 
 def page_contents(
     model: Any, X_test: Any = None, y_test: Any = None, feature_names: Any = None
 ) -> dict[str, Any]:
-    """All that the page shows of a fitted model, and of what it does with test rows."""
+    """All that the page shows of a fitted model, and of its test rows."""
     summary = model.summary(feature_names)
     has_rows = X_test is not None
     points: list[Any] = [None] * len(summary.parts)
@@ -83,7 +84,7 @@ def part_contents(
         "heading": part.heading,
         "noun": part.nouns[0],
         "n_columns": part.n_columns,
-        "facts": [[fact.name.replace("_", " "), fact.sentence] for fact in part.facts],
+        "facts": [[fact.title, fact.sentence] for fact in part.facts],
         "measure": kind.name if (kind := measure_of(model)) else None,
         "floor": None if curve is None else curve.floor,
         "chosen": chosen,
@@ -92,7 +93,7 @@ def part_contents(
 
 
 def weights_contents(weights: tuple[Weight, ...], point: OperatingPoint | None) -> dict[str, Any]:
-    """Features with their weights, the largest first, and what the model does with the rows."""
+    """Features with their weights, largest first, and the operating point on the test rows."""
     return {
         "features": [[each.name, each.weight] for each in weights],
         "columns": [each.column for each in weights],
@@ -101,12 +102,12 @@ def weights_contents(weights: tuple[Weight, ...], point: OperatingPoint | None) 
 
 
 def setting_contents(table: Any, row: int, log_odds: float | None = None) -> dict[str, Any]:
-    """A row of the table: its score on unseen rows, and what it is."""
+    """A row of the table: its cross-validated score, and its setting in words."""
     point = table["params"][row]
     found = {
         "score": float(table["mean_test_score"][row]),
         "error": float(table["std_test_score"][row]),
-        "setting": f"{point['selection']}; model: {point['final_model']}",
+        "setting": setting_in_words(point),
     }
     return found if log_odds is None else found | {"threshold": float(expit(log_odds))}
 
@@ -132,7 +133,7 @@ def sizes_of_curve(
 
 
 def folds_contents(selections: FoldSelections, place: int, names: Any) -> dict[str, Any]:
-    """In how many fits of the cross-validation each feature was selected, the most often first."""
+    """In how many cross-validation fits each feature was selected, most frequent first."""
     counts = selections.counts[[place]]
     order = np.argsort(-counts.data, kind="stable")
     columns = counts.indices[order].tolist()

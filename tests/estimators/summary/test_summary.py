@@ -89,7 +89,7 @@ def test_the_score_is_that_of_the_training_rows(hard, rows, labels):
     expected = f1_score(labels, hard.predict(frame), pos_label="rare")
     assert found["score"] == pytest.approx(expected)
     assert found["rows"] == "training"
-    assert f"f1 {expected:.3f} on the rows that the model was fitted on" in found["sentence"]
+    assert f"f1 {expected:.3f} on the training rows" in found["sentence"]
 
 
 def test_scores_of_losses(rows, labels):
@@ -119,7 +119,7 @@ def test_the_bound_on_models_with_k_features_is_that_of_the_objective(hard, rows
     bound, refit = (float(each) / 100 for each in re.findall(r"([\d.]+) %", said))
     assert (1 - bound) * certificate.primal <= certificate.dual
     assert bound <= 1.2 * certificate.gap
-    assert said.startswith("no model with at most 2 features can lower the training objective")
+    assert said.startswith("the best model with at most 2 features has a training objective at")
     alone = MeasureSVC(
         "f1",
         n_features_to_select=2,
@@ -134,19 +134,19 @@ def test_the_bound_on_models_with_k_features_is_that_of_the_objective(hard, rows
 def test_without_a_certificate_nothing_is_claimed(rows, labels):
     model = MeasureSVC("f1", n_features_to_select=2, certificate=False, pos_label="rare")
     said = sentences(model.fit(rows[0], labels).summary().parts[0])["certificate"]
-    assert said.startswith("none for the choice of features, since certificate=False")
-    assert "no model with" not in said
+    assert said.startswith("none for the selection (certificate=False)")
+    assert "the best model with" not in said
     assert model.summary().as_dict()["parts"][0]["certificate"]["l0_gap"] is None
 
 
 def test_a_relaxed_model(rows, labels):
     model = MeasureSVC("f1", budget=2, pos_label="rare", C=2.0, price=0.5).fit(rows[0], labels)
     said = sentences(model.summary().parts[0])
-    assert "no weights whatsoever" in said["certificate"]
+    assert "the optimum of the training objective" in said["certificate"]
     assert percent(model.gap_[0]) in said["certificate"]
-    assert said["C"] == "C = 2, as given"
-    assert said["price"] == "a false alarm costs 0.5 of a missed positive, as given"
-    assert "says nothing of f1 itself" in said["not_said"]
+    assert said["C"] == "C = 2 (given)"
+    assert said["price"] == "a false alarm costs 0.5 of a missed positive (given)"
+    assert "not about f1 or new rows" in said["scope"]
 
 
 def test_groups_and_roles_of_columns_are_told(rows, labels):
@@ -174,6 +174,11 @@ def test_an_early_end_is_told():
     assert relaxed_fact(5, "features", 0.01, None).sentence.endswith("at most 5 features.")
 
 
+@pytest.mark.parametrize("share", [1.5, np.inf])
+def test_no_objective_can_fall_by_more_than_all_of_it(share):
+    assert percent(share) == "100 %"
+
+
 @pytest.mark.parametrize("share", [0.08, 0.0797, 0.431, 1.0, 0.099999, 1e-12, 0.0, 0.0123456])
 def test_percents_are_never_rounded_down(share):
     printed = float(percent(share).removesuffix(" %")) / 100
@@ -186,11 +191,11 @@ def test_a_sieve(rows, labels, tmp_path):
     (part,) = model.summary(NAMES).parts
     said = sentences(part)
     assert f"f1 {model.best_score_:.3f}" in said["score"]
-    assert "had not seen" in said["score"]
-    assert "of 1, 2, 4 the fewest" in said["choice"]
-    assert model.best_params_["selection"] in said["choice"]
+    assert "on held-out rows" in said["score"]
+    assert "of 1, 2, 4, within one standard error" in said["choice"]
+    assert model.best_params_["selection"].split(",")[0] in said["choice"]
     assert f"{model.thresholds_[0]:.3f}" in said["threshold"]
-    assert said["certificate"].startswith("none:")
+    assert said["certificate"].startswith("none (chosen by cross-validation)")
     model.save(tmp_path / "model")
     assert load(tmp_path / "model").summary(NAMES) == model.summary(NAMES)
 
@@ -202,7 +207,7 @@ def test_a_sieve_tells_the_price_of_the_bound_that_chose(rows, labels, tmp_path)
     twin = MeasureSVC("f1", n_features_to_select=2, C=C, pos_label="rare", certificate=False)
     said = sentences(load(tmp_path / "model").summary().parts[0])["price"]
     price = twin.fit(rows[0], labels).price_[0]
-    assert said.startswith(f"in the bound that chose the features a false alarm costs {price:.3g} ")
+    assert said.startswith(f"a false alarm costs {price:.3g} of a missed positive in the bound")
     of_loss = ScoreSieve("f1", n_features_to_select=2, **QUICK).fit(rows[0], labels)
     assert "price" not in sentences(of_loss.summary().parts[0])
 
@@ -229,10 +234,10 @@ def test_several_classes_have_a_part_each(rows):
     model = MeasureSVC("f1", n_features_to_select=2, certificate=False).fit(X, y)
     parts = model.summary().parts
     assert [part.label for part in parts] == [0, 1, 2]
-    assert np.mean([part.facts[1].values["score"] for part in parts]) == pytest.approx(
+    assert np.mean([part.facts[0].values["score"] for part in parts]) == pytest.approx(
         model.score(X, y)
     )
-    assert "of this class against the rest" in sentences(parts[0])["score"]
+    assert "for this class against the rest" in sentences(parts[0])["score"]
 
 
 def test_bags_have_instances(bags):
@@ -240,8 +245,8 @@ def test_bags_have_instances(bags):
     (part,) = model.summary().parts
     first = model.key_instances_[0]
     assert part.weights[0][:2] == (f"bag {first.bag}, instance {first.position}", first.weight)
-    assert "45 bags, 15 of them" in str(model.summary())
-    assert "C = 10, the default" in str(model.summary())
+    assert "45 bags, 15 positive" in str(model.summary())
+    assert "C = 10 (default)" in str(model.summary())
     with pytest.raises(ValueError, match="feature_names has 3 entries, but instances are"):
         model.summary(["a", "b", "c"])
 
@@ -251,34 +256,38 @@ def test_rivals(model, rows, labels):
     model.fit(rows[0], labels)
     text, found = str(model.summary()), sentences(model.summary().parts[0])
     assert text.startswith(type(model).__name__)
-    assert found["fitted_on"].startswith("150 rows, 45 of them")
+    assert found["fitted_on"].startswith("150 rows, 45 positive")
     name = "f1" if isinstance(model, baselines.SVMPerf) else "accuracy"
-    assert found["score"].startswith(f"{name} {model.score(rows[0], labels):.3f} on the rows that")
-    assert found["threshold"] == "scores above 0 are alarms; the intercept is as trained"
+    assert found["score"].startswith(
+        f"{name} {model.score(rows[0], labels):.3f} on the training rows"
+    )
+    assert (
+        found["threshold"] == "predicts positive where decision_function > 0; intercept as trained"
+    )
     assert {"C", "certificate"} <= {*found}
-    assert ("not_said" in found) == hasattr(model, "gap_")
+    assert ("scope" in found) == hasattr(model, "gap_")
 
 
 def test_the_threshold_of_a_rival_for_the_k_highest_scores_is_told(rows, labels):
     model = baselines.SVMPerf("prec@20", pos_label="rare").fit(rows[0], labels)
     found = sentences(model.summary().parts[0])
-    assert "have as many training rows above 0 as the measure looks at" in found["threshold"]
+    assert "as many training rows are above 0 as the measure counts" in found["threshold"]
     assert np.count_nonzero(model.decision_function(rows[0]) > 0) == 20
     score = model.measure_.score(
         np.where(labels == "rare", 1, -1), model.decision_function(rows[0])
     )
-    assert found["score"].startswith(f"prec@20 {score:.3f} on the rows")
+    assert found["score"].startswith(f"prec@20 {score:.3f} on the training rows")
 
 
 def test_rivals_of_bags_speak_of_bags(bags):
     said = {
-        baselines.MILES(n_instances_to_select=1): "C = .*, found for the number of features",
+        baselines.MILES(n_instances_to_select=1): r"C = .* \(searched for the number of features\)",
         baselines.MeanInstanceSVM(C=2.0): "C = 2",
     }
     for model, C in said.items():
         found = sentences(model.fit(*bags).summary().parts[0])
-        assert found["fitted_on"].startswith("45 bags, 15 of them")
-        assert found["score"].startswith(f"accuracy {model.score(*bags):.3f} on the bags")
+        assert found["fitted_on"].startswith("45 bags, 15 positive")
+        assert found["score"].startswith(f"accuracy {model.score(*bags):.3f} on the training bags")
         assert re.fullmatch(C, found["C"])
 
 

@@ -39,7 +39,7 @@ NO_UNITS: IntArray = np.zeros(0, dtype=np.int64)
 
 @dataclass(frozen=True)
 class Bound(Candidate):
-    """The measure's own bound, each k from what was found for the k before."""
+    """The bound of the measure, each k started from the previous one."""
 
     measure: Measure
     C: float
@@ -47,7 +47,7 @@ class Bound(Candidate):
     @property
     def name(self) -> str:
         """The measure and C."""
-        return f"{self.measure.name}, C={self.C:g}"
+        return f"bound, C={self.C:g}"
 
     def select(self, problem: SelectionProblem, sizes: Sequence[int]) -> list[SelectedColumns]:
         """The model of :class:`~scoresieve.MeasureSVC` for each k, without a certificate."""
@@ -73,15 +73,15 @@ class Bound(Candidate):
 
 @dataclass(frozen=True)
 class LossSearch(Candidate):
-    """A loss, each k from what was found for half of it.
+    """A loss, each k started from half of it.
 
-    The first of these sizes starts from the constant model, or from what the same loss has found
-    there with the C before if that is better.
+    The first size starts from the constant model, or from the solution at the previous C if that is
+    better.
 
     Attributes
     ----------
     is_scaled : bool
-        Whether it sees columns of one deviation.
+        Whether columns are scaled to unit deviation.
     """
 
     loss: Loss

@@ -13,28 +13,24 @@ from scoresieve.estimators.linear_model import measure_of
 from scoresieve.estimators.model import ClassModel
 from scoresieve.estimators.summary.parts import Fact
 from scoresieve.estimators.summary.words import (
-    OWN_OBJECTIVE_ALONE,
+    OF_LOG_ODDS,
+    OF_SCORE,
+    OWN_SCOPE,
     C_fact,
     chosen_fact,
     hard_budget_fact,
+    held_out_score_fact,
     no_certificate,
     own_objective_fact,
     price_fact,
     probability_fact,
     relaxed_fact,
     rows_fact,
+    scope_fact,
     selection_price_fact,
     threshold_fact,
     training_score_fact,
     units_in_words,
-    unseen_score_fact,
-    what_is_not_said,
-)
-
-#: Why a choice by scores has no certificate.
-NO_PROOF = (
-    "the {noun} were chosen by scores of unseen {rows}, of which nothing can be proved; {prover} "
-    "proves how much lower its training objective can be at most"
 )
 
 
@@ -55,11 +51,12 @@ def training_facts(estimator: Any, model: ClassModel, nouns: tuple[str, str]) ->
     kind, of = measure_of(estimator), estimator.targets_.kind
     name = "accuracy" if kind is None else kind.name
     return [
-        rows_fact(estimator.n_samples_fit_, model.n_positives, nouns[1]),
         training_score_fact(
             model.training_score, name, is_one_of_many=of != "binary", rows=nouns[1]
         ),
+        OF_SCORE,
         threshold_fact(kind, model, of),
+        rows_fact(estimator.n_samples_fit_, model.n_positives, nouns[1]),
     ]
 
 
@@ -67,8 +64,9 @@ def regressor_facts(estimator: Any, model: ClassModel, nouns: tuple[str, str]) -
     """Of a regression with a feature budget."""
     noun, rows = nouns
     return [
-        rows_fact(estimator.n_samples_fit_, None, rows),
         training_score_fact(model.training_score, "R^2", is_one_of_many=False, rows=rows),
+        Fact("weights", "change of the prediction for each unit of the feature"),
+        rows_fact(estimator.n_samples_fit_, None, rows),
         C_fact(estimator.problem_["C"], estimator),
         limit_fact(estimator.problem_, model, noun),
         *certificate_facts(estimator.problem_, model, noun),
@@ -77,16 +75,17 @@ def regressor_facts(estimator: Any, model: ClassModel, nouns: tuple[str, str]) -
 
 def sieve_facts(estimator: Any, model: ClassModel, nouns: tuple[str, str]) -> list[Fact]:
     """Of the choice of a sieve for one class."""
-    noun, rows = nouns
-    prover, choice = "MeasureSVC" if rows == "rows" else "BagMeasureSVC", model.choice
+    (noun, rows), choice = nouns, model.choice
     assert choice is not None
+    prover = "MeasureSVC" if rows == "rows" else "BagMeasureSVC"
     return [
+        held_out_score_fact(estimator.measure_, choice, rows),
+        OF_LOG_ODDS,
+        probability_fact(model.threshold, estimator.targets_.kind, rows),
         rows_fact(estimator.n_samples_fit_, model.n_positives, rows),
-        unseen_score_fact(estimator.measure_, choice, rows),
-        chosen_fact(choice, noun, rows),
-        probability_fact(model.threshold, rows),
-        *([] if isnan(model.price) else [selection_price_fact(model.price, noun)]),
-        no_certificate(NO_PROOF.format(noun=noun, rows=rows, prover=prover)),
+        chosen_fact(choice, noun),
+        *([] if isnan(model.price) else [selection_price_fact(model.price)]),
+        no_certificate("chosen by cross-validation", f"{prover} certifies its training objective."),
     ]
 
 
@@ -96,12 +95,11 @@ def rival_facts(estimator: Any, model: ClassModel, nouns: tuple[str, str]) -> li
     given = estimator.get_params(deep=False)
     if model.C is not None:
         is_found = given.get("C") is None and given.get(f"n_{nouns[0]}_to_select") is not None
-        found = ", found for the number of features" if is_found else ""
+        found = " (searched for the number of features)" if is_found else ""
         facts.append(Fact("C", f"C = {model.C:.3g}{found}", {"C": model.C}))
     if model.certificate is None:
-        return [*facts, no_certificate("the method has no bound of what others could reach")]
-    fact = own_objective_fact(model.proof.gap, model.proof.status)
-    return [*facts, fact, OWN_OBJECTIVE_ALONE]
+        return [*facts, no_certificate("the method has no lower bound of its objective")]
+    return [*facts, own_objective_fact(model.proof.gap, model.proof.status), OWN_SCOPE]
 
 
 def limit_fact(problem: Any, model: ClassModel, noun: str) -> Fact:
@@ -109,19 +107,19 @@ def limit_fact(problem: Any, model: ClassModel, noun: str) -> Fact:
     units, k = units_in_words(problem, noun), problem["budget"]
     if has_hard_budget(model):
         return Fact("limit", f"at most {k} {units}", {"k": k})
-    sentence = f"a budget of {k} {units} at full weight, which lets more in at less weight"
+    sentence = f"budget of {k} {units} at full weight; others enter at reduced weight"
     return Fact("limit", sentence, {"budget": k})
 
 
 def certificate_facts(problem: Any, model: ClassModel, noun: str) -> list[Fact]:
-    """What is proved of a model of the feature budget, and what is not."""
+    """The certificate of a model of the feature budget, and its scope."""
     units, proof = units_in_words(problem, noun), model.proof
     if has_hard_budget(model):
         fact = hard_budget_fact(problem["budget"], units, noun, proof)
     else:
         fact = relaxed_fact(problem["budget"], units, proof.gap, proof.status)
     kind = problem["loss"] if problem["measure"] is None else problem["measure"]
-    return [fact, what_is_not_said(kind)]
+    return [fact, scope_fact(kind)]
 
 
 def has_hard_budget(model: ClassModel) -> bool:

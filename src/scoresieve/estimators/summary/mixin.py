@@ -22,7 +22,7 @@ REPORT = "scoresieve.report"
 
 
 class SummaryMixin:
-    """What a fitted model says of itself.
+    """A fitted model in words.
 
     Conventions
     -----------

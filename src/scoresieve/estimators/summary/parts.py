@@ -10,8 +10,10 @@ from typing import Any, NamedTuple
 
 #: Width of the text, and where the sentences begin.
 WIDTH, INDENT = 100, 13
-#: Features with a line of their own, unless the caller says otherwise.
+#: Features with a line of their own, by default.
 MAX_FEATURES = 50
+#: Facts that are told before the features.
+LEAD = {"score", "weights"}
 #: No colours of its own but those of bars, so that light and dark notebooks both can be read.
 STYLE = """\
 .scoresieve-summary table {border-collapse: collapse; margin: 0.3em 0 1em}
@@ -33,6 +35,11 @@ class Fact(NamedTuple):
     name: str
     sentence: str
     values: dict[str, Any] = {}  # noqa: RUF012 (never changed)
+
+    @property
+    def title(self) -> str:
+        """Its name as it is shown."""
+        return self.name.replace("_", " ")
 
 
 class Weight(NamedTuple):
@@ -68,6 +75,17 @@ class Part:
     n_columns: int | None
     nouns: tuple[str, str]
     facts: tuple[Fact, ...]
+
+    @property
+    def lead(self) -> list[Fact]:
+        """The facts that are told before the features; the weights of none need no word."""
+        shown = LEAD if self.weights else LEAD - {"weights"}
+        return [fact for fact in self.facts if fact.name in shown]
+
+    @property
+    def details(self) -> list[Fact]:
+        """The facts that are told after the features."""
+        return [fact for fact in self.facts if fact.name not in LEAD]
 
     @property
     def heading(self) -> str:
@@ -138,18 +156,26 @@ class Summary:
 
 
 def _paragraph(part: Part, max_features: int) -> str:
-    """The text of one part."""
+    """The text of one part: its score, its features, and what else is known."""
     lines = [part.heading]
-    for fact in part.facts:
-        lines += textwrap.wrap(
-            fact.sentence,
-            WIDTH,
-            initial_indent=f"{fact.name.replace('_', ' '):<{INDENT}}",
-            subsequent_indent=INDENT * " ",
-        )
+    for fact in part.lead:
+        lines += _wrapped(fact)
     lines += [f"{each.weight:+10.4g}  {each.name}" for each in part.weights[:max_features]]
     rest = part.rest(max_features)
-    return "\n".join([*lines, f"{INDENT * ' '}{rest}"] if rest else lines)
+    lines += [f"{INDENT * ' '}{rest}"] if rest else []
+    for fact in part.details:
+        lines += _wrapped(fact)
+    return "\n".join(lines)
+
+
+def _wrapped(fact: Fact) -> list[str]:
+    return textwrap.wrap(
+        fact.sentence,
+        WIDTH,
+        initial_indent=f"{fact.title:<{INDENT}}",
+        subsequent_indent=INDENT * " ",
+        break_on_hyphens=False,
+    )
 
 
 def summary_table(summary: Summary) -> str:
@@ -168,21 +194,26 @@ def summary_table(summary: Summary) -> str:
 
 def _part(part: Part, max_features: int) -> str:
     """Facts, then features with their weights as bars."""
-    facts = "".join(
-        f'<tr><th scope="row">{escape(fact.name.replace("_", " "))}</th>'
-        f"<td>{escape(fact.sentence)}</td></tr>"
-        for fact in part.facts
-    )
     largest = max((abs(each.weight) for each in part.weights), default=0.0) or 1.0
     rows = "".join(_row(each, largest) for each in part.weights[:max_features])
     rest = escape(part.rest(max_features))
     return (
-        f"<table><caption>{escape(part.heading)}</caption><tbody>{facts}</tbody></table>"
+        f"<table><caption>{escape(part.heading)}</caption>{_facts(part.lead)}</table>"
         f"<table><caption>Weights for {escape(part.title)}</caption><thead><tr>"
         f'<th scope="col">{escape(part.nouns[0][:-1])}</th>'
         f'<th scope="col">weight</th><th scope="col" aria-hidden="true"></th></tr></thead>'
-        f"<tbody>{rows}</tbody></table>" + (f"<p>{rest}</p>" if rest else "")
+        f"<tbody>{rows}</tbody></table>"
+        + (f"<p>{rest}</p>" if rest else "")
+        + f"<table>{_facts(part.details)}</table>"
     )
+
+
+def _facts(facts: list[Fact]) -> str:
+    rows = "".join(
+        f'<tr><th scope="row">{escape(fact.title)}</th><td>{escape(fact.sentence)}</td></tr>'
+        for fact in facts
+    )
+    return f"<tbody>{rows}</tbody>"
 
 
 def _row(each: Weight, largest: float) -> str:

@@ -1,4 +1,4 @@
-"""Sentences about fitted models: rows, scores, thresholds, prices, C, and what a bound says.
+"""Sentences about fitted models: rows, scores, thresholds, prices, C, and certificates.
 
 hard budget      J_k and D:  every model with at most k features has an objective of at least D
 without          J_k and the bound among models of the chosen features
@@ -7,6 +7,7 @@ budget norm      J and D:    every w has an objective of at least D
 
 from __future__ import annotations
 
+import re
 from math import ceil, floor, isnan, log10
 from typing import Any
 
@@ -19,12 +20,21 @@ from scoresieve.losses import Loss
 from scoresieve.measures import HighestScores, Measure
 from scoresieve.solvers.limits import Status
 
-NO_WORD_ON_SCORES = (
-    "The certificate is about the training objective, {risk} plus the size of the weights, at this "
-    "C{and_price}. It says nothing of {score} itself, nor of other rows."
+#: Scope of a certificate.
+SCOPE = (
+    "The certificate is about the training objective ({risk} plus the size of the weights, at this "
+    "C{and_price}), not about {score} or new rows."
 )
+OWN_SCOPE = Fact(
+    "scope",
+    "The certificate is about the method's own training objective at this C, not about the score "
+    "or new rows.",
+)
+#: How the weights are to be read.
+OF_LOG_ODDS = Fact("weights", "change of the log-odds for each unit of the feature")
+OF_SCORE = Fact("weights", "change of decision_function for each unit of the feature")
 
-#: Of bounds below this nobody wants to read.
+#: Smaller bounds are not worth reading.
 SMALLEST_PERCENT = 0.01
 
 
@@ -32,7 +42,7 @@ def rows_fact(n_samples: int, n_positives: int | None, rows: str = "rows") -> Fa
     """How many rows the model was fitted on."""
     share = ""
     if n_positives is not None:
-        share = f", {n_positives} of them ({n_positives / n_samples:.2%}) of the class"
+        share = f", {n_positives} positive ({n_positives / n_samples:.2%})"
     values = {"n_samples": n_samples}
     values |= {} if n_positives is None else {"n_positives": n_positives}
     return Fact("fitted_on", f"{n_samples} {rows}{share}", values)
@@ -40,16 +50,13 @@ def rows_fact(n_samples: int, n_positives: int | None, rows: str = "rows") -> Fa
 
 def training_score_fact(score: float, name: str, *, is_one_of_many: bool, rows: str) -> Fact:
     """The score of the rows that the model was fitted on."""
-    about = " of this class against the rest" if is_one_of_many else ""
-    sentence = (
-        f"{name} {score:.3f}{about} on the {rows} that the model was fitted on, and so too high "
-        "for others"
-    )
+    about = " for this class against the rest" if is_one_of_many else ""
+    sentence = f"{name} {score:.3f}{about} on the training {rows} (optimistic)"
     return Fact("score", sentence, {"score": score, "measure": name, "rows": "training"})
 
 
-def unseen_score_fact(measure: Measure, choice: ChoiceTable, rows: str) -> Fact:
-    """The score of a choice, and where it is from.
+def held_out_score_fact(measure: Measure, choice: ChoiceTable, rows: str) -> Fact:
+    """The cross-validated score of a choice.
 
     Parameters
     ----------
@@ -57,30 +64,38 @@ def unseen_score_fact(measure: Measure, choice: ChoiceTable, rows: str) -> Fact:
         What the rows are called: "rows" or "bags".
     """
     score, error = choice.score, float(choice.table["std_test_score"][choice.row])
-    sentence = (
-        f"{measure.name} {score:.3f} (standard error {error:.3f}) on {rows} that the models had "
-        f"not seen, the best of {len(choice.table['params'])} settings and so a little too high"
-    )
-    values = {"score": score, "standard_error": error, "measure": measure.name, "rows": "unseen"}
+    n_settings = len(choice.table["params"])
+    best = f"; best of {n_settings} settings, so slightly optimistic" if n_settings > 1 else ""
+    sentence = f"{measure.name} {score:.3f} on held-out {rows} (standard error {error:.3f}{best})"
+    values = {"score": score, "standard_error": error, "measure": measure.name, "rows": "held-out"}
     return Fact("score", sentence, values)
 
 
-def chosen_fact(choice: ChoiceTable, columns: str, rows: str) -> Fact:
-    """By what columns and model were chosen, their number and C included."""
-    point = choice.params
+def chosen_fact(choice: ChoiceTable, columns: str) -> Fact:
+    """Which candidate selected the columns, which model has the weights, and why this number."""
+    point, number = choice.params, ""
     sizes = sorted({size_of(each) for each in choice.table["params"]})
-    size, number = size_of(point), ""
     if len(sizes) > 1:
         number = (
-            f"{size} {columns[:-1] if size == 1 else columns}, of {', '.join(map(str, sizes))} the "
-            "fewest within one standard error of the best; "
+            f". {size_of(point)} is the smallest number of {columns}, of "
+            f"{', '.join(map(str, sizes))}, within one standard error of the best"
         )
-    width = f"; width of the similarity: sigma={point['sigma']}" if "sigma" in point else ""
     sentence = (
-        f"{number}{columns} chosen by {point['selection']}; model on them: {point['final_model']}"
-        f"{width}; each the best on unseen {rows}, or as good and simpler"
+        f"{columns}: {setting_in_words(point)} (best cross-validated setting; ties go to the "
+        f"simpler one){number}"
     )
     return Fact("choice", sentence, {**point})
+
+
+def setting_in_words(point: dict[str, Any]) -> str:
+    """For a row of ``cv_results_``: "bound, C = 3; weights: from the same fit"."""
+    final, late = point["final_model"], ""
+    if final.startswith("graded "):
+        final, late = final.removeprefix("graded "), ", late features regularised more"
+    final = "from the same fit" if final == "own" else final
+    width = f"; sigma = {point['sigma']}" if "sigma" in point else ""
+    names = f"{point['selection']}; weights: {final}{late}{width}"
+    return re.sub(r"C=([\d.e+-]+)", lambda C: f"C = {float(C[1]):.3g}", names)
 
 
 def size_of(point: dict[str, Any]) -> int:
@@ -88,12 +103,20 @@ def size_of(point: dict[str, Any]) -> int:
     return int(next(point[name] for name in point if name.startswith("n_")))
 
 
-def probability_fact(log_odds: float, rows: str) -> Fact:
-    """The threshold of calibrated scores, and the rows or bags that it is from."""
+def probability_fact(log_odds: float, target: str, rows: str) -> Fact:
+    """The threshold of calibrated scores.
+
+    Parameters
+    ----------
+    target : {"binary", "multiclass", "multilabel"}
+    """
     probability = float(expit(log_odds))
-    sentence = (
-        f"alarms from a probability of {probability:.3f} on, the steady best of unseen {rows}"
-    )
+    sentence = f"predicts positive at probability >= {probability:.3f}, tuned on held-out {rows}"
+    if target == "multiclass":
+        sentence = (
+            "predict takes the most probable class; score counts this class at probability >= "
+            f"{probability:.3f}, tuned on held-out {rows}"
+        )
     return Fact("threshold", sentence, {"probability": probability})
 
 
@@ -107,33 +130,34 @@ def threshold_fact(kind: Measure | None, model: ClassModel, target: str) -> Fact
     target : {"binary", "multiclass", "multilabel"}
     """
     used, shift = model.decision_intercept, -model.threshold
-    moved = "the intercept is as trained"
+    moved = "intercept as trained"
     if shift != 0.0:
         # Measures of the k highest scores, and rankings, look at a number of rows.
         has_k = isinstance(kind, HighestScores) or not getattr(kind, "flips_examples", True)
-        why = "have as many training rows above 0 as the measure looks at"
-        why = why if has_k else "score near the best that any threshold does on training rows"
-        moved = f"the intercept was moved by {shift:+.3g} after training, to {why}"
-    where = "scores above 0 are alarms"
+        why = "that as many training rows are above 0 as the measure counts"
+        why = why if has_k else "that the training score is close to that of the best threshold"
+        moved = f"the intercept was moved by {shift:+.3g} after training, so {why}"
+    where = "predicts positive where decision_function > 0"
     if target == "multiclass":
-        where = "predict takes the class with the highest score"
+        where = "predict takes the class with the highest decision_function"
     return Fact("threshold", f"{where}; {moved}", {"intercept": used, "shift": shift})
 
 
 #: Where the price of a measure's own bound is from.
 BY_AUTO = (
-    "by price='auto': the measure's own rate of exchange, or less where that gives an empty model"
+    "price='auto': exchange rate at the operating point, estimated by cross-fitting; lower if that "
+    "would give an empty model"
 )
 
 
-def selection_price_fact(price: float, noun: str) -> Fact:
-    """What a false alarm costs in the bound by which a sieve has chosen its columns."""
-    sentence = f"in the bound that chose the {noun} a false alarm costs {price:.3g} of a missed "
-    return Fact("price", f"{sentence}positive, {BY_AUTO}", {"price": price, "parameter": "auto"})
+def selection_price_fact(price: float) -> Fact:
+    """The price of a false alarm in the bound that selected the columns of a sieve."""
+    sentence = f"a false alarm costs {price:.3g} of a missed positive in the bound ({BY_AUTO})"
+    return Fact("price", sentence, {"price": price, "parameter": "auto"})
 
 
 def price_fact(parameter: Any, price: float, bound: str) -> Fact:
-    """What a false alarm costs in the bound, and who said so.
+    """The price of a false alarm in the bound, and where it is from.
 
     Parameters
     ----------
@@ -141,12 +165,12 @@ def price_fact(parameter: Any, price: float, bound: str) -> Fact:
     bound : {"tight", "paper"}
         That was used.
     """
-    why = "as given"
+    why = "given"
     if bound == "paper":
         why = "as always in the paper's bound"
     elif parameter == "auto":
         why = BY_AUTO
-    sentence = f"a false alarm costs {price:.3g} of a missed positive, {why}"
+    sentence = f"a false alarm costs {price:.3g} of a missed positive ({why})"
     return Fact("price", sentence, {"price": price, "parameter": parameter})
 
 
@@ -159,8 +183,8 @@ def C_fact(C: float, model: Any) -> Fact:
         With the parameter C.
     """
     is_default = model.C is None or model.C == type(model).C
-    by = "the default" if is_default else "as given"
-    return Fact("C", f"C = {C:g}, {by}", {"C": C, "is_default": is_default})
+    by = "default" if is_default else "given"
+    return Fact("C", f"C = {C:g} ({by})", {"C": C, "is_default": is_default})
 
 
 def percent(share: float) -> str:
@@ -171,7 +195,8 @@ def percent(share: float) -> str:
     >>> percent(0.0797), percent(0.00213), percent(1e-9), percent(0.431)
     ('8 %', '0.22 %', '0.01 %', '44 %')
     """
-    value = max(100.0 * share, SMALLEST_PERCENT)
+    # An objective is never negative, so that it cannot be lowered by more than all of it.
+    value = max(100.0 * min(share, 1.0), SMALLEST_PERCENT)
     unit = 10.0 ** (floor(log10(value)) - 1)
     # What is printed must still be a bound, but 8 stays 8 in spite of the last bit.
     return f"{ceil(value / unit - 1e-9) * unit:.10g} %"
@@ -192,17 +217,16 @@ def hard_budget_fact(k: int, units: str, noun: str, proof: FitCertificate) -> Fa
     """
     l0_gap, refit_gap = proof.l0_gap, proof.refit_gap
     values = {"l0_gap": l0_gap, "refit_gap": refit_gap, "k": k, "status": _name(proof.status)}
-    among = f"other weights of the selected {noun} can lower it"
+    refitted = f"at most {percent(refit_gap)} lower"
     if isnan(l0_gap):
         sentence = (
-            f"none for the choice of {units}, since certificate=False: others may be better by any "
-            f"amount. Of the training objective only this is known: {among} by at most "
-            f"{percent(refit_gap)}"
+            f"none for the selection (certificate=False). The best weights for the selected {noun} "
+            f"have a training objective {refitted}"
         )
     else:
         sentence = (
-            f"no model with at most {k} {units} can lower the training objective by more than "
-            f"{percent(l0_gap)}; {among} by at most {percent(refit_gap)}"
+            f"the best model with at most {k} {units} has a training objective at most "
+            f"{percent(l0_gap)} lower; the best weights for the selected {noun}, {refitted}"
         )
     return Fact("certificate", f"{sentence}.{_ended(proof.status)}", values)
 
@@ -210,42 +234,31 @@ def hard_budget_fact(k: int, units: str, noun: str, proof: FitCertificate) -> Fa
 def relaxed_fact(budget: int, units: str, gap: float, status: Status | None) -> Fact:
     """``J (1 - gap) <= J`` of every w, with the budget norm."""
     sentence = (
-        f"no weights whatsoever can lower the training objective, in which the budget is {budget} "
-        f"{units}, by more than {percent(gap)}; nor can any model with at most {budget} {units}."
-        f"{_ended(status)}"
+        f"the optimum of the training objective with a budget of {budget} {units} is at most "
+        f"{percent(gap)} lower; so is every model with at most {budget} {units}.{_ended(status)}"
     )
     return Fact("certificate", sentence, {"gap": gap, "budget": budget, "status": _name(status)})
 
 
 def own_objective_fact(gap: float, status: Status | None) -> Fact:
     """``J (1 - gap) <= J`` of every w, for the objective of a rival."""
-    objective = "the method's own training objective"
-    sentence = f"no weights can lower {objective} by more than {percent(gap)}.{_ended(status)}"
-    return Fact("certificate", sentence, {"gap": gap})
+    sentence = f"the optimum of the method's own objective is at most {percent(gap)} lower."
+    return Fact("certificate", f"{sentence}{_ended(status)}", {"gap": gap})
 
 
-#: What nobody should read into it.
-OWN_OBJECTIVE_ALONE = Fact(
-    "not_said",
-    "The certificate is about the method's own training objective, at this C. It says nothing of "
-    "the score, nor of other rows.",
-)
-
-
-def no_certificate(why: str) -> Fact:
+def no_certificate(why: str, instead: str = "") -> Fact:
     """There is none."""
-    return Fact("certificate", f"none: {why}")
+    return Fact("certificate", f"none ({why}). {instead}".rstrip())
 
 
-def what_is_not_said(kind: Measure | Loss) -> Fact:
-    """What nobody should read into a certificate of a model for this measure or loss."""
+def scope_fact(kind: Measure | Loss) -> Fact:
+    """What a certificate of a model for this measure or loss does not cover."""
     if isinstance(kind, Measure):
         risk, score, and_price = "a convex bound of the loss", kind.name, " and price"
     else:
         risk, and_price = "the sum of the losses", ""
         score = "accuracy" if kind.task == "classification" else "R^2"
-    sentence = NO_WORD_ON_SCORES.format(risk=risk, score=score, and_price=and_price)
-    return Fact("not_said", sentence)
+    return Fact("scope", SCOPE.format(risk=risk, score=score, and_price=and_price))
 
 
 def units_in_words(arguments: Any, noun: str) -> str:
@@ -267,7 +280,7 @@ def _name(status: Status | None) -> str | None:
 
 
 def _ended(status: Status | None) -> str:
-    """How the fit ended, if its method says that."""
+    """How the fit ended, if its method tells."""
     if status is None:
         return ""
-    return " The fit reached its tolerance." if status is Status.CONVERGED else f" {status.value}"
+    return " The fit converged." if status is Status.CONVERGED else f" {status.value}"

@@ -8,12 +8,12 @@
    move the intercept as well.
 3. Line searches along all weights, again and again, until none raises the measure.
 
-It starts without units and without alarms, and ends early where no line raises the measure, so that
-the model may have fewer than k units.
+It starts without units and without alarms (rows predicted positive), and ends early where no line
+raises the measure: the model may have fewer than k units.
 
-No bound stands between: along one weight the measure is a step function, whose best step is found
-exactly. It sees what a bound cannot, that alarms far on the wrong side cost no more than others,
-but nothing is regularised where rows are few. Cross-validation tells when to trust it.
+No bound is involved: along one weight the measure is a step function, whose best step is found
+exactly. Unlike a bound, it charges an error the same however far it is on the wrong side. But
+nothing is regularised, which matters with few rows; cross-validation shows when to trust it.
 
 Screening adds up
 
@@ -21,8 +21,8 @@ Screening adds up
 
 with v_i = c_i for positives and -rho c_i for negatives, rho the price of an alarm at the table, and
 s_j the root mean square of the entries of the column, so that units of measurement do not matter.
-Raising rows that are no alarms pays by o, lowering alarms by -n. On text the best of 100 columns by
-these two are also better on unseen rows than the best of all columns.
+Raising rows that are no alarms pays by o, lowering alarms by -n. On text, the best of the top 100
+columns also does better on held-out rows than the best of all columns.
 
 Where columns overlap, a weight alone may raise nothing: it brings alarms of both kinds, and the
 threshold would have to rise with it. Centred lines move the intercept so that the rows near the
@@ -69,7 +69,7 @@ SHARE_NEAR = 2
 
 
 class EntryLines(NamedTuple):
-    """Lines along which units may enter.
+    """Lines along which units can enter.
 
     Attributes
     ----------
@@ -211,17 +211,17 @@ MAX_ROUNDS = 20
 
 @dataclass(frozen=True)
 class CoordinateAscent(Candidate):
-    """The measure itself, or what :func:`table_measure` puts in its place."""
+    """The measure itself, or its surrogate from :func:`table_measure`."""
 
     measure: Measure
 
     @property
     def name(self) -> str:
-        """What it is, and the measure."""
-        return f"coordinate_ascent ({self.measure.name})"
+        """As users type it."""
+        return "coordinate_ascent"
 
     def select(self, problem: SelectionProblem, sizes: Sequence[int]) -> list[SelectedColumns]:
-        """The model for each k, which has the units of all before it."""
+        """The model for each k, which contains the units of all smaller ones."""
         ascent, found = Ascent(problem, self.measure.of_share(problem.share)), {}
         for k in halving_sizes(sizes):
             while ascent.units.size < k and not problem.time_is_over and ascent.enter():
@@ -258,7 +258,7 @@ class Ascent:
         return self._problem.selected(w)
 
     def enter(self) -> bool:
-        """Let one unit more in, and set all weights anew; False if none raises the measure."""
+        """Add one unit and update all weights; False if none raises the measure."""
         for screened in (self._screening.lines, self._screening.centred_lines):
             lines = screened(self._alarms, self.units)
             found = best_steps(lines.entries, self._alarms, self._target)

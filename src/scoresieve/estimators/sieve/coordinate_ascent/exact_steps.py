@@ -50,7 +50,7 @@ class Alarms(NamedTuple):
 
 
 def table_measure(measure: Measure, y: FloatArray) -> ContingencyMeasure:
-    """The measure itself where it is one of alarms, else one of alarms that is near to it.
+    """The measure itself if it depends on the alarms alone, else a surrogate that does.
 
     * Of the k highest scores: ``F_beta`` with beta^2 = k / P. With k alarms it is the mean of
       precision and recall, weighted so that it is ``2 a / (k + P)``, or the measure up to a factor.
@@ -75,12 +75,12 @@ class Target:
     ----------
     measure : ContingencyMeasure
     positives, negatives : ndarray of shape (n_samples,)
-        What each row counts: its weight in the array of its class, 0 in the other.
+        The weight of each row in the array of its class, 0 in the other.
     totals : tuple of float
         Of both arrays.
     most_alarms : float
-        Tables with more are worth nothing. To raise an alarm for every row can be better than any
-        model with one feature, and from there no search comes back.
+        Tables with more score nothing. Predicting every row positive can beat any model with one
+        feature, and no search recovers from there.
     """
 
     measure: ContingencyMeasure
@@ -160,7 +160,7 @@ def best_steps(entries: Entries, alarms: Alarms, target: Target) -> Steps:
 
 
 class Crossings(NamedTuple):
-    """Intervals between the crossings of each column, one column after the other.
+    """Intervals between the crossings of each column, column by column.
 
     ``firsts`` are the places of the first interval of each column, from minus infinity on; a and b
     the table inside of each interval; ``units`` the step that changes a score by at most 1.
