@@ -1,8 +1,8 @@
 """Look at a model: its summary, every plot, and the page.
 
-``python examples/look_at_a_model.py --output FOLDER`` sieves words of docstrings (which are from
-``scipy.stats``?), prints what the model says of itself, and writes the plots and the report. It
-needs no download; the plots need matplotlib.
+``python examples/look_at_a_model.py --output FOLDER`` fits models to docstrings (is one from
+``scipy.stats``?), prints their summaries, and writes the plots and the reports. Nothing is
+downloaded; the plots need matplotlib.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def main() -> None:
 
 
 def chi2_scores(X: Any, y: np.ndarray) -> list[float]:
-    """F1 of the best of three logistic regressions on words by chi2, on rows they have not seen."""
+    """Cross-validated F1 of the best of three logistic regressions on words chosen by chi2."""
 
     def best_f1(k: int, C: float) -> float:
         model = LogisticRegression(C=C, max_iter=1000)

@@ -3,13 +3,13 @@ Ten words instead of ten thousand
 =================================
 
 Which docstrings of numpy, scipy and scikit-learn belong to ``scipy.stats``? One in nine does. A
-model that is to be read, or typed into another program, should need few words, and it is judged by
-F1. So F1 is what chooses the words.
+model that people read, or type into another program, should need few words. It is judged by F1, so
+F1 chooses the words.
 """
 
 # %%
-# The documents are the docstrings that are installed on your machine: 5,500 of them, with 10,000
-# different words. Every second one trains, the others are never looked at before the end.
+# The documents are the docstrings installed on your machine: 5,500 of them, with 10,000 different
+# words. Every second one is for training; the others are held out until the end.
 import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.metrics import f1_score
@@ -26,15 +26,15 @@ print(
 )
 
 # %%
-# Exactly k words, for several k. The certificate is left out here, for speed.
+# Exactly k words, for several k; without the certificate, for speed.
 sizes = [2, 5, 10, 20, 50, 100]
 models = {k: MeasureSVC("f1", n_features_to_select=k, certificate=False).fit(X, y) for k in sizes}
 ours = [model.score(X_test, y_test) for model in models.values()]
 
 
 # %%
-# Beside it stand an l1-SVM, whose C decides how many words it keeps, and a linear SVM that keeps
-# all of them. Both get a threshold that cross-validation tunes for F1.
+# The baselines are an l1-SVM, whose C sets the number of words, and a linear SVM with all words.
+# Cross-validation tunes the threshold of both for F1.
 def tuned(svm):
     """The SVM with the threshold that is best for F1 in cross-validation."""
     return TunedThresholdClassifierCV(svm, scoring="f1", cv=3).fit(X, y)
@@ -48,19 +48,19 @@ for C in np.geomspace(0.02, 0.5, 5):
 all_words = f1_score(y_test, tuned(LinearSVC()).predict(X_test))
 
 # %%
-# F1 of the documents that no model has seen:
+# F1 on the held-out documents:
 figure, axes = plt.subplots(figsize=(6, 4.2), layout="constrained")
 axes.axhline(all_words, color="0.55", linestyle=":", label=f"SVM with all {X.shape[1]:,} words")
 axes.plot(lasso_sizes, lasso_scores, "s--", color="#d55e00", label="l1-SVM")
 axes.plot(sizes, ours, "o-", color="#0072b2", label="scoresieve, chosen for F1")
-axes.set(xscale="log", xlabel="words in the model", ylabel="F1 of unseen documents")
+axes.set(xscale="log", xlabel="words in the model", ylabel="F1 on held-out documents")
 axes.set_xticks(sizes, sizes)
 axes.minorticks_off()
 axes.legend(loc="lower right")
 plt.show()
 
 # %%
-# And the model with ten words, all of it. A positive weight speaks for ``scipy.stats``.
+# The whole model with ten words. A positive weight is evidence for ``scipy.stats``.
 chosen = models[10].get_support(indices=True)
 weights = models[10].coef_[0, chosen]
 order = np.argsort(weights)

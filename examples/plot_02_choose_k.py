@@ -2,13 +2,13 @@
 How many features? As few as one standard error allows
 ======================================================
 
-More features seldom hurt the score of unseen rows, and past some number they hardly help. The rule
-of one standard error says where to stop: take the smallest number whose cross-fitted score is
+More features seldom hurt the score on held-out rows, but past some number they hardly help. The
+one-standard-error rule tells where to stop: take the smallest number whose cross-validated score is
 within one standard error of the best.
 """
 
 # %%
-# 600 rows, 100 columns, seven of which matter, and one row in five is positive.
+# 600 rows and 100 columns, of which seven matter. One row in five is positive.
 import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.datasets import make_classification
@@ -28,14 +28,14 @@ X, y = make_classification(
 )
 
 # %%
-# ``ScoreSieve`` takes a list of numbers to choose from. For each of them it tries several ways to
-# choose columns and several models of the chosen ones, all inside cross-validation.
+# ``ScoreSieve`` takes a list of numbers to choose from. For each it tries several ways to select
+# columns and several models on them, all by cross-validation.
 sizes = [1, 2, 3, 4, 5, 7, 10, 20]
 model = ScoreSieve("f1", n_features_to_select=sizes).fit(X, y)
 print(model.summary())
 
 # %%
-# ``cv_results_`` has a row for each number, way and model. The best of each number make the curve.
+# ``cv_results_`` has a row for each number and setting. The best setting of each number is drawn.
 table = model.cv_results_
 numbers = np.array([params["n_features_to_select"] for params in table["params"]])
 scores, errors = np.array(table["mean_test_score"]), np.array(table["std_test_score"])
@@ -55,7 +55,10 @@ axes.errorbar(
 axes.axvline(chosen, color="#d55e00", linestyle="--", label=f"chosen: {chosen}")
 axes.plot(sizes[top], curve[top], "*", color="#d55e00", markersize=15, label="highest score")
 axes.set(
-    xscale="log", xlabel="features", ylabel="cross-fitted F1", title="The smallest within one error"
+    xscale="log",
+    xlabel="features",
+    ylabel="cross-validated F1",
+    title="The smallest within one error",
 )
 axes.set_xticks(sizes, sizes)
 axes.minorticks_off()
@@ -63,7 +66,7 @@ axes.legend(loc="lower right")
 plt.show()
 
 # %%
-# Seven columns matter, the first seven. All that were chosen are among them. The rule gives up the
-# others, since what each of them adds is less than 600 rows can tell; ``n_features_to_select=7``
-# asks for seven whatever the rule says.
+# The first seven columns matter, and all chosen ones are among them. The rule drops the others,
+# because 600 rows are too few to show what each adds. ``n_features_to_select=7`` selects seven
+# without the rule.
 print("chosen columns:", model.get_support(indices=True))

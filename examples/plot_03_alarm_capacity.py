@@ -2,15 +2,15 @@
 A fixed number of alarms a day
 ==============================
 
-A fraud team can look at 50 cases a day. What counts is how many of these 50 are fraud: precision of
-the 50 highest scores. Ranking the rest is of no use to them, and neither is accuracy.
+A fraud team can check 50 cases a day. The score that counts is how many of these 50 are fraud:
+precision at 50. The ranking of the rest is of no use to the team, and neither is accuracy.
 """
 
 # %%
-# Synthetic payments: 10,000 rows train and 20,000 test, 40 columns, one payment in a hundred is
-# fraud. There are two kinds of fraud. The common one is hidden in noise; the rare one shows clearly
-# in two columns. These data were made for the point: it matters what is optimised where the first
-# alarms and the rest want different weights. With one kind of fraud both models are about equal.
+# Synthetic payments: 10,000 training and 20,000 test rows, 40 columns, and one payment in a hundred
+# is fraud. There are two kinds of fraud: the common one is hidden in noise, the rare one shows
+# clearly in two columns. The data make a point: the objective matters where the first alarms need
+# other weights than the rest. With one kind of fraud, both models are about equal.
 import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.feature_selection import SelectKBest, f_classif
@@ -45,14 +45,14 @@ print("columns for the 50 highest:", top_50.get_support(indices=True))
 print("columns of the F test:     ", np.flatnonzero(usual[0].get_support()))
 
 # %%
-# The measure itself can be asked about any scores. Ties count as on average, not as luck has it.
+# A measure can score any decisions. Ties count with their average.
 measure = get_measure("prec@50")
 for name, decision in decisions.items():
     print(f"{name}: {50 * measure.score(2.0 * y_test - 1, decision):.0f} of 50 alarms are fraud")
 
 # %%
-# The columns are nearly the same; the weights are not. One model serves all kinds of fraud, the
-# other those that the first 50 alarms can hold.
+# The columns are nearly the same, but the weights are not: one model serves all kinds of fraud, the
+# other the kind that the first 50 alarms can contain.
 figure, axes = plt.subplots(figsize=(7.5, 4.4), layout="constrained")
 for (name, decision), colour in zip(decisions.items(), ("#0072b2", "#d55e00"), strict=True):
     hits = np.cumsum(y_test[np.argsort(-decision, kind="stable")])

@@ -1,14 +1,14 @@
 """
-What a certificate says
-=======================
+What a certificate means
+========================
 
-Which three of ten columns are best? Here all 120 choices can be tried, which shows what the
-certificate claims without trying them: no choice of three columns has an objective below the bound.
+Which three of ten columns are best? A certificate bounds the objective of all 120 choices from
+below, without trying them. Here we can try them all, and see that none is below the bound.
 """
 
 # %%
-# 300 rows with correlated columns, so that several choices are good ones. Three columns make the
-# label, with noise.
+# 300 rows with correlated columns, so that several choices are good. The label depends on three
+# columns and noise.
 from itertools import combinations
 
 import matplotlib.pyplot as plt
@@ -22,21 +22,21 @@ X = 0.6 * common + rng.normal(size=(300, 10))
 y = X[:, :3] @ [1.0, 0.8, 0.6] + rng.normal(size=300) > 1.8
 
 # %%
-# The fit searches, and then proves: ``primal_`` is the objective of its model, ``dual_`` a number
-# that no model with three columns can be below.
+# The fit searches, then certifies: ``primal_`` is the objective of its model, ``dual_`` a lower
+# bound for all models with three columns.
 model = MeasureSVC("f1", n_features_to_select=3, tol=0.001).fit(X, y)
 print(f"columns {model.get_support(indices=True)}, objective {model.primal_[0]:.2f}")
 print(f"lower bound for all choices of three columns: {model.dual_[0]:.2f}")
 print(f"so at most {model.l0_gap_[0]:.1%} could be gained by any other choice")
 
 # %%
-# The proof needs no trust in the search. ``certify`` computes both numbers from the data, the model
-# and the labellings that make up the bound.
+# The bound does not depend on the search: ``certify`` recomputes both numbers from the data, the
+# model and the labellings behind the bound.
 print(model.certify(X, y))
 
 # %%
-# Now all choices. ``solve`` is the function behind the estimator; a budget of three columns out of
-# three leaves nothing to choose, and the rest of the problem is that of the model above.
+# Now all choices. ``solve`` is the function behind the estimator. With a budget of three out of
+# three columns there is nothing to choose, and the rest of the problem is the same.
 problem = {"measure": "f1", "price": model.price_[0], "C": 3.0, "intercept_scaling": 1.0}
 choices = list(combinations(range(10), 3))
 objectives = [
@@ -46,9 +46,8 @@ objectives = np.array(objectives)
 print(f"best of all {len(choices)}: {choices[int(np.argmin(objectives))]}, {objectives.min():.2f}")
 
 # %%
-# Each choice is a dot. The shaded part cannot hold any: that is certified. That the model *is* the
-# best one is not certified, though it is; between the bound and the model there could have been
-# another.
+# Each choice is a dot. The shaded part cannot contain any: that is certified. That the model is the
+# best one is true here but not certified: another could have been between the bound and the model.
 figure, axes = plt.subplots(figsize=(7, 4), layout="constrained")
 bound, ours = model.dual_[0], model.primal_[0]
 axes.axvspan(0.6 * bound, bound, color="0.88")

@@ -3,8 +3,8 @@ A panel of exactly eight, with some seats taken
 ===============================================
 
 A test kit has room for eight genes. Two controls must be on it, one gene is patented by a
-competitor, and genes of one probe are measured together or not at all. All of this is part of the
-selection, not something to repair by hand afterwards.
+competitor, and genes of one probe are measured together or not at all. The selection takes all of
+this into account; nothing is repaired by hand afterwards.
 """
 
 # %%
@@ -25,8 +25,8 @@ X = pd.DataFrame(genes, columns=names)
 y = np.where(signal.sum(axis=1) + 0.8 * rng.normal(size=240) > 1.6, "responds", "does not")
 
 # %%
-# ``always_features`` come on top of the number that is chosen: a panel of eight with two controls
-# chooses six. With groups the number counts groups: three probes of two genes.
+# ``always_features`` are not part of the number to select: a panel of eight with two controls
+# selects six. With groups, the number counts groups: three probes of two genes.
 controls, patented = ["G00a", "G00b"], ["G06a", "G06b"]
 probes = [[f"G{number:02d}a", f"G{number:02d}b"] for number in range(30)]
 settings = {"measure": "balanced_accuracy", "pos_label": "responds"}
@@ -46,14 +46,14 @@ panels = {
 }
 
 # %%
-# What each rule costs is visible in the objective, the lower the better. The bound holds for every
-# panel under the same rules. With 240 noisy rows it is far below: that no better panel exists
-# is likely, not proved.
+# The objective (lower is better) shows the cost of each rule. The bound holds for every panel under
+# the same rules. With 240 noisy rows it is far below the objective: a better panel is unlikely, but
+# not ruled out.
 for name, model in panels.items():
     model.fit(X, y)
     print(
         f"{name:28s} {len(model.get_feature_names_out())} genes, objective "
-        f"{model.primal_[0]:.1f}, that of no such panel is below {model.dual_[0]:.1f}"
+        f"{model.primal_[0]:.1f}, at least {model.dual_[0]:.1f} for all such panels"
     )
 
 # %%

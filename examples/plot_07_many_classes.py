@@ -1,10 +1,10 @@
 """
-Each class has features of its own
-==================================
+Each class has its own features
+===============================
 
-With more than two classes, or with several labels for a row, each class against the rest is a
-problem of its own with its own few columns. ``supports_`` has them one by one; ``support_`` is what
-all of them need together.
+With more than two classes, or with several labels for each row, each class against the rest gets
+its own model with its own few columns. ``supports_`` lists them for each class; ``support_`` is
+their union.
 """
 
 # %%
@@ -23,15 +23,15 @@ X, X_test, y, y_test = train_test_split(
 model = MeasureSVC("f1", n_features_to_select=6, certificate=False).fit(X, y)
 
 # %%
-# ``score`` is the mean over the classes of what the model was trained for: F1 of each digit against
-# the rest. ``predict`` takes the digit of the largest decision.
+# ``score`` is the mean, over the digits, of F1 (the measure trained for) against the rest.
+# ``predict`` takes the digit with the largest decision.
 print("pixels that any digit needs:", model.n_features_selected_, "of", X.shape[1])
 print(f"mean F1 of a digit against the rest: {model.score(X_test, y_test):.2f}")
 print(f"share of digits that are read right: {np.mean(model.predict(X_test) == y_test):.2f}")
 
 # %%
-# The mean image of each digit in grey. Ink in a blue pixel speaks for the digit, ink in an orange
-# one against it; the size of the square is that of the weight.
+# The mean image of each digit in grey. Ink in a blue pixel is evidence for the digit, in an orange
+# one against it; larger squares have larger weights.
 figure, grid = plt.subplots(2, 5, figsize=(9.5, 4.3), layout="constrained")
 for digit, axes in enumerate(grid.flat):
     axes.imshow(X[y == digit].mean(axis=0).reshape(8, 8), cmap="Greys", vmax=1.8)
@@ -43,6 +43,6 @@ for digit, axes in enumerate(grid.flat):
 plt.show()
 
 # %%
-# A selector for other models: ``transform`` keeps the union. With
-# ``multi_class_support="intersection"`` it would keep the pixels that all digits need.
+# As a selector for other models, ``transform`` keeps the union. With
+# ``multi_class_support="intersection"`` it keeps the pixels common to all digits.
 print("shape for another model:", model.transform(X).shape)

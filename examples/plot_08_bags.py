@@ -3,8 +3,8 @@ Which conformer makes a molecule active?
 ========================================
 
 A molecule takes many shapes (conformers), and it is active if one of them fits the binding site.
-The label is known for the molecule only: it is a bag, and its conformers are instances. A few
-training conformers are selected, and they say which conformer of a new molecule decides.
+Only the molecule has a label: it is a bag, and its conformers are instances. The model selects a
+few training conformers; they show which conformer of a new molecule decides.
 """
 
 # %%
@@ -44,8 +44,8 @@ train, test = (
 )
 
 # %%
-# Three conformers. How near another one must be to count, and the model of them, are chosen by F1.
-# Beside it a linear SVM on the mean conformer, which cannot see a single one.
+# Select three conformers. F1 chooses the width of the similarity and the model. The baseline is a
+# linear SVM on the mean conformer, which cannot tell single conformers apart.
 model = BagScoreSieve("f1", n_instances_to_select=3, cv=3).fit(train, y)
 mean = MeanInstanceSVM(class_weight="balanced", max_iter=20_000).fit(train, y)
 for name, fitted in (("few conformers", model), ("mean conformer", mean)):
@@ -56,8 +56,8 @@ for key in model.key_instances_:
     print(f"{name}: weight {key.weight:+.2f}, {shape[0]:.1f} and {shape[1]:.1f} Å")
 
 # %%
-# On the left all training conformers and those that decide. On the right a new molecule, taken
-# apart: the bars and the intercept sum to the decision.
+# Left: all training conformers, and the selected ones. Right: the contributions of the conformers
+# of a new molecule; with the intercept they sum to the decision.
 figure, (left, right) = plt.subplots(1, 2, figsize=(10.5, 4.4), layout="constrained")
 shapes, of_active = scaler.inverse_transform(train.instances)[:, :2], np.repeat(y, train.sizes)
 left.scatter(*shapes[~of_active].T, s=7, color="0.75", label="of inactive molecules")

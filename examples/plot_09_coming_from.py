@@ -2,13 +2,13 @@
 Coming from SelectKBest, SelectFromModel, RFE
 =============================================
 
-As many words, chosen in four ways: a filter, the weights of an l1-SVM, recursive elimination, and
-the score itself. The others get a model and a tuned threshold on top, because the threshold matters
-as much as the choice does.
+The same number of words, chosen in four ways: by a univariate filter, by the weights of an l1-SVM,
+by recursive elimination, and by the score itself. The first three also get a model and a tuned
+threshold, because the threshold matters as much as the selection.
 """
 
 # %%
-# Docstrings again; those of ``scipy.signal`` are to be found, one in twenty.
+# Docstrings again. One in twenty is from ``scipy.signal``, the positive class.
 import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.feature_selection import RFE, SelectFromModel, SelectKBest, chi2
@@ -26,7 +26,7 @@ X, y, X_test, y_test = docs.X[::2], docs.y[::2], docs.X[1::2], docs.y[1::2]
 
 
 # %%
-# What you may have today: a selector, a classifier of what it kept, and a tuned threshold.
+# What you may have today: a selector, a classifier on the selected words, and a tuned threshold.
 def pipeline(selector):
     """The selector, a logistic regression, and the threshold that is best for F1."""
     model = make_pipeline(selector, LogisticRegression(C=30, max_iter=1000))
@@ -42,8 +42,7 @@ today = {
 }
 
 # %%
-# What replaces all of it: selection, model and threshold chosen together, by F1 of rows that the
-# models had not seen.
+# What replaces all of it: selection, model and threshold chosen together, by cross-validated F1.
 models = {**today, "ScoreSieve": lambda k: ScoreSieve("f1", n_features_to_select=k, cv=3)}
 
 # %%
@@ -57,15 +56,15 @@ for name, values in scores.items():
     print(name.ljust(24), *(f"{value:6.3f}" for value in values))
 
 # %%
-# Differences are some points, and they change with the data and with the number of words; with more
-# words all come together. What you gain besides is one object instead of a pipeline, a score of
-# unseen rows that comes with it, and exactly k words.
+# Differences are a few points, and they change with the data and the number of words; with more
+# words they vanish. You also gain one object instead of a pipeline, its cross-validated score, and
+# exactly k words.
 figure, axes = plt.subplots(figsize=(7.5, 4.2), layout="constrained")
 looks = ["s:", "^--", "v-.", "o-"]
 colours = ["0.5", "#d55e00", "#e69f00", "#0072b2"]
 for (name, values), look, colour in zip(scores.items(), looks, colours, strict=True):
     axes.plot(sizes, values, look, color=colour, label=name)
-axes.set(xlabel="words", ylabel="F1 of unseen documents", xscale="log")
+axes.set(xlabel="words", ylabel="F1 on held-out documents", xscale="log")
 axes.set_xticks(sizes, sizes)
 axes.minorticks_off()
 axes.legend(loc="lower right")

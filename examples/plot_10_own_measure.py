@@ -2,14 +2,14 @@
 A measure of your own
 =====================
 
-A letter to a customer costs 1 euro, and each customer who would have left and did not is worth 8
-euros. The share of the possible gain is a function of the 2 x 2 table, so it can be trained for:
+A letter to a customer costs 1 euro, and keeping a customer who would have left is worth 8 euros.
+The share of the possible gain is a function of the 2 x 2 table, so a model can be trained for it:
 ``Contingency`` takes any such function.
 """
 
 # %%
-# Write the function of the four counts. It is called with arrays, must lie in [0, 1], and is 1
-# where all are right.
+# Write the function of the four counts. It is called with arrays and must lie in [0, 1], with 1 for
+# a perfect prediction.
 import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.datasets import make_classification
@@ -29,7 +29,7 @@ data = make_classification(
 X, X_test, y, y_test = train_test_split(*data, test_size=0.5, stratify=data[1], random_state=0)
 
 # %%
-# The same eight columns' worth of model for three measures.
+# Models with eight columns for three measures.
 measures = {"gain": Contingency(gain), "F1": "f1", "accuracy": "accuracy"}
 models = {
     name: MeasureSVC(measure, n_features_to_select=8, certificate=False).fit(X, y)
@@ -38,7 +38,7 @@ models = {
 
 
 def euros(model):
-    """What the letters to the customers of the other half bring."""
+    """Net gain of the letters on the test half."""
     letters = model.predict(X_test) == 1
     return 7 * np.count_nonzero(letters & (y_test == 1)) - np.count_nonzero(letters & (y_test == 0))
 
@@ -46,13 +46,11 @@ def euros(model):
 for name, model in models.items():
     letters = np.count_nonzero(model.predict(X_test) == 1)
     price = float(model.price_[0])
-    print(
-        f"{name:8s} {letters:4d} letters, {euros(model):4d} euros; an alarm at {price:.2f} misses"
-    )
+    print(f"{name:8s} {letters:4d} letters, {euros(model):4d} euros; price of an alarm {price:.2f}")
 
 # %%
-# The price of an alarm that the fit found for ``gain`` is near 1/7, as the function has it.
-# ``accuracy`` counts a letter in vain like a lost customer, and writes too few.
+# The fit found a price of a false alarm near 1/7 for ``gain``, as in the function. ``accuracy``
+# counts a useless letter like a lost customer, and so sends too few letters.
 figure, (left, right) = plt.subplots(1, 2, figsize=(10, 3.9), layout="constrained")
 colours = {"gain": "#0072b2", "F1": "#e69f00", "accuracy": "#d55e00"}
 left.bar(list(models), [euros(model) for model in models.values()], color=list(colours.values()))

@@ -2,13 +2,13 @@
 Would other rows have chosen the same features?
 ===============================================
 
-A list of selected features is read as a finding, and often it is luck. ``selection_frequency`` fits
-again on resampled rows and says how often each feature was selected. It takes any selector.
+A list of selected features looks like a finding, but is often luck. ``selection_frequency`` refits
+any selector on resampled rows and counts how often each feature is selected.
 """
 
 # %%
-# The breast cancer data of scikit-learn: 569 tumours and 30 measurements, many of which say nearly
-# the same.
+# The breast cancer data of scikit-learn: 569 tumours and 30 measurements, many of them highly
+# correlated.
 import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.datasets import load_breast_cancer
@@ -23,7 +23,7 @@ X = StandardScaler().fit_transform(tumours.data)
 y = tumours.target == 0  # malignant
 
 # %%
-# Five measurements, by us and by recursive elimination, on 30 bootstrap samples of the rows.
+# Five measurements, by ``MeasureSVC`` and by recursive elimination, on 30 bootstrap samples.
 selectors = {
     "MeasureSVC": MeasureSVC("f1", n_features_to_select=5, certificate=False),
     "RFE": RFE(LinearSVC(dual=False), n_features_to_select=5),
@@ -34,7 +34,7 @@ frequencies = {
 }
 
 # %%
-# If only the data decided, five features would have a frequency of 1 and all others 0.
+# A perfectly stable selection would have five features of frequency 1, and 0 for all others.
 chosen = selectors["MeasureSVC"].fit(X, y).get_support()
 order = np.argsort(-frequencies["MeasureSVC"], kind="stable")[:15]
 figure, axes = plt.subplots(figsize=(8, 4.8), layout="constrained")
@@ -50,8 +50,8 @@ axes.legend(loc="lower right")
 plt.show()
 
 # %%
-# Features that stand for each other share their frequency. Where that matters put them into one
-# group with ``feature_groups``, or report the group.
+# Correlated features share their frequency. Where that matters, put them into one group with
+# ``feature_groups``, or report the group.
 worst = np.corrcoef(X[:, order[:8]].T)
 np.fill_diagonal(worst, 0)
 one, other = np.unravel_index(np.argmax(np.abs(worst)), worst.shape)

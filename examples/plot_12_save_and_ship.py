@@ -2,8 +2,8 @@
 From a fit to a file that others can use
 ========================================
 
-A selected model is small: some names and numbers. It can be kept as a file that holds data only,
-become a plain linear model of scikit-learn, or a table that is typed into another program.
+A selected model is small: a few names and numbers. Save it to a file of plain data, turn it into a
+linear model of scikit-learn, or print a table to type into another program.
 """
 
 # %%
@@ -23,8 +23,8 @@ X = (X - X.mean()) / X.std()
 model = MeasureSVC("f1", n_features_to_select=6, pos_label=0).fit(X, y)
 
 # %%
-# ``save`` writes plain numbers and text. ``load`` runs nothing from the file, refuses what is
-# damaged, and gives the same bits as before. Compare the sizes with that of the data.
+# ``save`` writes plain numbers and text. ``load`` runs no code from the file, refuses damaged
+# files, and gives bit-identical predictions. Compare the sizes with that of the data.
 folder = Path(tempfile.mkdtemp())
 model.save(folder / "model.scoresieve")
 model.save(folder / "with_proof.scoresieve", with_certificate=True)
@@ -34,23 +34,23 @@ sizes = {path.stem: path.stat().st_size for path in sorted(folder.iterdir())}
 print(sizes, "bytes; the data:", X.to_numpy().nbytes)
 
 # %%
-# With the proof in the file, whoever has the data can check the claim years later.
+# With the certificate in the file, anybody who has the data can check it years later.
 print(load(folder / "with_proof.scoresieve").certify(X, y))
 
 # %%
-# Without scoresieve on the other side: a fitted ``LinearSVC``, which skl2onnx and others convert.
+# For users without scoresieve: a fitted ``LinearSVC``, which skl2onnx and others convert.
 linear = model.to_linear_svc()
 assert np.array_equal(linear.predict(X), model.predict(X))
 
 # %%
-# Or a table. That is all there is to the model: sum, compare with 0.
+# Or a table, which is the whole model: predict positive if the weighted sum is above 0.
 table = pd.Series(model.coef_[0], index=X.columns)[model.get_feature_names_out()]
 table["intercept"] = model.intercept_[0]
 print(table.round(3).to_string())
 
 # %%
-# ``transform`` keeps the selected columns with their names, for whatever comes next. Here the two
-# with the largest weights.
+# ``transform`` keeps the selected columns with their names, for other models. Here are the two with
+# the largest weights.
 pair = table.drop("intercept").abs().nlargest(2).index
 kept = model.set_output(transform="pandas").transform(X)[pair]
 figure, axes = plt.subplots(figsize=(6.5, 4.4), layout="constrained")

@@ -1,11 +1,11 @@
-"""``F1 against the number of words`` on docstrings: run ``python -m scoresieve.demo``.
+"""F1 against the number of words, on docstrings: run ``python -m scoresieve.demo``.
 
-Which few words tell a docstring of ``scipy.stats`` from all others? For each number of words the
-demonstration sieves, and lets three rivals choose as many: an l1-SVM, SVM-RFE and chi2, each with a
-logistic regression on its words and a threshold tuned for F1 by cross-validation. It prints what
-all of them score on held-out documents and draws it, shows the words of one model and how far from
-the best possible one such a model is at most, and writes a report to open in a browser. It needs no
-download: the documents are the docstrings of the installed numpy, scipy and scikit-learn.
+Which few words tell a docstring of ``scipy.stats`` from all others? For each number of words, a
+``ScoreSieve`` competes with an l1-SVM, SVM-RFE and chi2; each of these gets a logistic regression
+and a threshold tuned for F1 by cross-validation. The demonstration prints the F1 of all four on
+held-out documents, draws it, summarises one model with its certified gap, and writes a report to
+open in a browser. Nothing is downloaded: the documents are the docstrings of the installed numpy,
+scipy and scikit-learn.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ SIZES = (1, 2, 5, 10, 20, 50, 100)
 SHOWN_SIZE = 20
 FIGURE, REPORT = "f1_against_features.png", "report.html"
 OURS = "ScoreSieve"
-#: Who else chooses exactly k words.
+#: Rivals that choose exactly k words.
 RIVALS: dict[str, Callable[[int], Any]] = {
     "l1-SVM": lambda k: L1SVM(n_features_to_select=k, k_tol=0.0),
     "SVM-RFE": lambda k: SVMRFE(n_features_to_select=k),
@@ -48,7 +48,7 @@ STYLES = ("o-", "^--", "s:", "d-.")
 
 
 class Documents(NamedTuple):
-    """60 % of the documents to train on, 40 % held out, the same share of positives in both."""
+    """60 % training documents and 40 % held-out ones, stratified."""
 
     X: Any
     X_held_out: Any
@@ -77,13 +77,13 @@ def fit(documents: Documents, model: Any) -> Fit:
 
 
 def with_tuned_threshold(selector: Any) -> Any:
-    """What a careful user of scikit-learn would do with a selector."""
+    """A selector as a careful user of scikit-learn would use it."""
     model = make_pipeline(selector, LogisticRegression(C=RIVALS_C, max_iter=1000))
     return TunedThresholdClassifierCV(model, scoring="f1", cv=5)
 
 
 def heading() -> str:
-    """Of the table of scores."""
+    """First line of the table of scores."""
     names = "".join(f" {name:>10}" for name in (OURS, *RIVALS))
     return f"{'words':>6} {'expected':>9}{names} {'seconds':>8}\n"
 
@@ -119,9 +119,9 @@ def draw(table: dict[int, dict[str, Fit]], target: str, path: Path) -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the demonstration; the exit code is 0 when it came to its end."""
+    """Run the demonstration; the exit code is 0."""
     parser = argparse.ArgumentParser(prog="python -m scoresieve.demo", description=__doc__)
-    parser.add_argument("--output", type=Path, default=Path("demo_output"), help="folder")
+    parser.add_argument("--output", type=Path, default=Path("demo_output"), help="folder to write")
     options = parser.parse_args(arguments)
     docs = load_docstrings()
     is_target = docs.y > 0
@@ -131,8 +131,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         f"Documents: {is_target.size} docstrings, {len(docs.feature_names)} words; "
         f"{is_target.sum()} ({is_target.mean():.1%}) are from {docs.target}.\n"
         f"Trained on {documents.y.size}, scored on {documents.y_held_out.size} held-out documents."
-        f"\n\nF1 of held-out documents; expected: what {OURS} says beforehand; rivals: logistic\n"
-        f"regressions on their words, thresholds tuned for F1; seconds of {OURS}\n{heading()}"
+        f"\n\nF1 on held-out documents. expected: cross-validated F1 of {OURS}. Rivals: logistic\n"
+        f"regressions on their words, thresholds tuned for F1. seconds: of {OURS}.\n{heading()}"
     )
     table: dict[int, dict[str, Fit]] = {}
     for size in SIZES:
@@ -144,8 +144,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     _write(f"\n{shown.summary(docs.feature_names)}\n")
     certified = MeasureSVC("f1", n_features_to_select=SHOWN_SIZE).fit(documents.X, documents.y)
     _write(
-        f"\nMeasureSVC with {certified.n_features_selected_} words, certified: no model with as "
-        f"many lowers the training objective by more than {100 * certified.l0_gap_[0]:.0f} %.\n"
+        f"\nMeasureSVC with {certified.n_features_selected_} words, certified: the best model with "
+        f"as many has a training objective at most {100 * certified.l0_gap_[0]:.0f} % lower.\n"
     )
     options.output.mkdir(parents=True, exist_ok=True)
     shown.report(

@@ -63,7 +63,7 @@ FILES = {
     "labels are measurements": (
         "data.csv",
         "a,label\n" + "".join(f"{i},{i + 0.5}\n" for i in range(40)),
-        "no classes | --label",
+        "not classes | --label",
     ),
     "number missing": (
         "data.csv",
@@ -93,7 +93,7 @@ FILES = {
     ),
     "parquet cut off": ("data.parquet", b"PAR1 and then nothing", "cannot be read"),
     "svmlight with a word": ("data.svm", SVM + "1 1:abc\n", "label index:value | correct"),
-    "svmlight unsorted": ("data.svm", SVM + "1 3:1 2:1\n", "rising | correct"),
+    "svmlight unsorted": ("data.svm", SVM + "1 3:1 2:1\n", "increasing | correct"),
     "svmlight with NaN": ("data.svm", SVM + "1 3:nan\n", "NaN | fill in"),
     "svmlight with a negative column": ("data.svm", SVM + "1 -3:1\n", "index | correct"),
     "svmlight with a huge column": ("data.svm", SVM + "1 99999999999:1\n", "index | correct"),
@@ -120,7 +120,7 @@ FILES = {
     "npz of objects": ("data.npz", npz(X=X, y=np.array([{}, {}, {}, {}])), "cannot be read"),
     "npz of text": ("data.npz", npz(X=np.array([["a"]]), y=Y), "matrix of numbers"),
     "npz with NaN": ("data.npz", npz(X=X * np.nan, y=Y), "NaN | fill in"),
-    "zip of something else": ("data.npz", zip_of("readme.txt"), "no npz | unpack"),
+    "zip of something else": ("data.npz", zip_of("readme.txt"), "not an npz | unpack"),
 }
 #: Options of a fit that do not suit a table, and words of the line.
 OPTIONS = {
@@ -130,7 +130,7 @@ OPTIONS = {
     "no such column to drop": ("--drop z", "data.csv | --drop z | a, b"),
     "columns to drop in one word": (
         "--drop a,b",
-        "data.csv | --drop a,b is none | Give them one by one: --drop a --drop b.",
+        "data.csv | --drop a,b is not one of | Give them one by one: --drop a --drop b.",
     ),
     "text and categorical": ("--text a --categorical a", "--text a | --categorical a | give one"),
     "names for a table": ("--names data.csv", "data.csv | --names | leave it out"),
@@ -234,7 +234,7 @@ CASES = {
         {"model": "text", "data.csv": TABLE},
         "predict model data.csv",
         WRONG_DATA,
-        "model | no model file",
+        "model | not a model file",
     ),
 }
 CASES |= {
@@ -327,7 +327,7 @@ def test_models_that_do_not_fit_a_command(cli, models, folder):
         (f"certify {lean} messages.csv", 1, [str(lean), "no dual point", "--certificate"]),
         (f"mil predict {sieve} messages.csv", 2, [str(sieve), "scoresieve predict"]),
         (f"predict {measure} data.svm", 1, ["data.svm", "CSV or parquet"]),
-        (f"predict messages.csv {measure}", 1, ["messages.csv", "no model file"]),
+        (f"predict messages.csv {measure}", 1, ["messages.csv", "not a model file"]),
         (f"predict {measure} {sieve}", 1, [str(sieve), "model before the data"]),
         (f"score {measure} messages.csv --measure f3x", 2, ["--measure f3x"]),
         (f"predict {measure} messages.csv -o no/where", 1, ["no/where", "make it first"]),
@@ -349,7 +349,7 @@ def test_models_that_do_not_fit_a_command(cli, models, folder):
         (lambda tree: tree["input"]["rows"]["columns"][0].update(terms=[1]), ["distinct texts"]),
         (lambda tree: tree["input"]["rows"]["columns"][2].update(scale=0.0), ["scale"]),
         (lambda tree: tree["input"]["rows"]["columns"][2].update(name="city"), ["distinct names"]),
-        (lambda tree: tree.update(input=[]), ["input.rows", "surplus"]),
+        (lambda tree: tree.update(input=[]), ["input.rows", "does not refer to"]),
     ],
 )
 def test_model_files_that_were_changed(cli, models, folder, change, words):
@@ -368,4 +368,4 @@ def test_a_model_file_that_was_cut_off(cli, models, folder):
     content = (models / "sieve").read_bytes()
     for size in (0, 10, len(content) // 2, len(content) - 1):
         (folder / "cut").write_bytes(content[:size])
-        check(cli("inspect cut"), WRONG_DATA, ["cut", "no model file"])
+        check(cli("inspect cut"), WRONG_DATA, ["cut", "not a model file"])

@@ -80,7 +80,9 @@ def test_a_warning_of_the_library_is_one_line_with_options(cli):
     done = cli(f"fit messages.csv {QUICK}")
     assert done.code == 0
     (line,) = done.err.splitlines()
-    assert line.startswith("scoresieve: warning: --positive is not given: 'refund'")
+    assert line.startswith(
+        "scoresieve: warning: --positive is not given, so the rarer class 'refund'"
+    )
 
 
 def test_predictions_of_a_table_need_no_training_data(cli, models, folder):
@@ -244,7 +246,7 @@ def test_models_that_are_no_classifiers_of_rows_are_for_python(cli, folder):
     X = rng.normal(size=(60, 3))
     scoresieve.BudgetRegressor(budget=2).fit(X, X[:, 0]).save(folder / "regressor")
     scoresieve.MeasureSVC(budget=2).fit(X, X[:, :2] > 0).save(folder / "labels")
-    for name, words in (("regressor", "no classifier"), ("labels", "several labels")):
+    for name, words in (("regressor", "not a classifier"), ("labels", "several labels")):
         done = cli(f"inspect {name}")
         assert done.code == 1
         assert words in done.err

@@ -29,7 +29,7 @@ def test_a_line_writes_over_itself_and_goes_away(monkeypatch):
     stream = io.StringIO()
     line = ProgressLine("reading", stream)
     line.share(0.5)
-    line.say("x")
+    line.show("x")
     line.clear()
     shown = stream.getvalue().split("\r")
     assert shown[1].startswith("reading: 50 %")

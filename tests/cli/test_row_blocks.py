@@ -76,7 +76,7 @@ def test_labels_beside_the_folder(cli, svm, folder):
         cli("fit bare --budget 2 --method logistic --positive 1 --label y.npy -o model").code == 0
     )
     wrong = cli("fit bare -k 2 --label y")
-    assert (wrong.code, "--label y is no file that ends in .npy" in wrong.err) == (2, True)
+    assert (wrong.code, "--label y is not a .npy file" in wrong.err) == (2, True)
 
 
 def damage(folder):

@@ -84,7 +84,7 @@ def test_without_pandas_one_line_says_what_to_install(cli, monkeypatch):
     done = cli("fit messages.csv -k 1")
     assert done.code == 1
     assert done.err == (
-        'scoresieve: error: this needs the package pandas; pip install "scoresieve[cli]"\n'
+        'scoresieve: error: the package pandas is missing; pip install "scoresieve[cli]"\n'
     )
 
 
@@ -134,7 +134,7 @@ def test_an_interruption_has_its_code(cli, monkeypatch):
 @pytest.mark.parametrize(
     ("error", "words"),
     [
-        (RuntimeError("two\nlines"), ["should not happen", "RuntimeError: two lines", "--debug"]),
+        (RuntimeError("two\nlines"), ["unexpected error", "RuntimeError: two lines", "--debug"]),
         (MemoryError(), ["not enough memory"]),
         (
             OSError(28, "No space left on device", "model.0123456789abcdef.tmp"),

@@ -76,7 +76,7 @@ def test_two_hundred_weights_and_one():
     assert "the largest 30 of 200" in display.ax_.get_title(loc="left")
     assert y_texts(display)[0] == "x199"
     assert len(WeightsDisplay(["x"], [0.5]).plot().bars_) == 1
-    with pytest.raises(ValueError, match="names and weights must be of one length"):
+    with pytest.raises(ValueError, match="give one name for each weight"):
         WeightsDisplay(["x"], [0.5, 1.0])
 
 

@@ -35,7 +35,7 @@ def test_points_are_those_of_the_table(drawn):
     assert curve.scores[curve.chosen] == drawn.sieve.best_score_
     line = display.line_.lines[0]
     assert np.array_equal(line.get_xydata(), np.column_stack([curve.sizes, curve.scores]))
-    assert display.ax_.get_ylabel() == "f1 on unseen rows"
+    assert display.ax_.get_ylabel() == "f1 on held-out rows"
 
 
 def test_the_table_alone_gives_the_same_curve(drawn):
@@ -63,7 +63,7 @@ def test_rivals_have_lines_of_their_own():
         line.get_linestyle() for line in display.ax_.get_lines() if line.get_label() in rivals
     }
     assert len(styles) == 2
-    with pytest.raises(ValueError, match=r"rivals\['x'\] must be two lists of one length"):
+    with pytest.raises(ValueError, match=r"rivals\['x'\] .* give two lists of one length"):
         FeatureCurveDisplay(display.curve, rivals={"x": ([1, 2], [0.5])})
 
 
@@ -93,7 +93,7 @@ def test_bags_have_instances():
     model, _, _ = sieve_of_bags(0.5, 1.0)
     display = FeatureCurveDisplay.from_estimator(model)
     assert display.ax_.get_xlabel() == "number of instances"
-    assert display.ax_.get_ylabel() == "f1 on unseen bags"
+    assert display.ax_.get_ylabel() == "f1 on held-out bags"
     assert display.curve.sizes.tolist() == [1, 2]
     sigmas = {model.cv_results_["params"][row]["sigma"] for row in display.curve.rows}
     assert sigmas == {model.best_params_["sigma"]}

@@ -118,7 +118,7 @@ def test_the_slider_moves_by_keyboard(opened, looked_at):
     page.focus("#size")
     page.keyboard.press("Home")
     assert page.locator("#size-now").text_content() == "1 feature"
-    assert "1 feature: f1 0." in page.locator("#size-words").text_content()
+    assert "1 feature: cross-validated f1 0." in page.locator("#size-words").text_content()
     assert page.locator("#size").get_attribute("aria-valuetext").startswith("1 feature, f1 0.")
     assert len(names_of(page)) == 1
     assert float(page.locator("#now").get_attribute("x1")) < float(place)
@@ -134,11 +134,11 @@ def test_above_the_chosen_size_the_fits_of_the_cross_validation_are_shown(opened
     own = fits_of(page)
     chosen = selections.counts[[1]].toarray()[0]
     assert own == {str(looked_at.names[j]): f"{chosen[j]} of 3" for j in looked_at.sieve.support_}
-    assert "selected it, too" in page.locator("#features-caption").text_content()
+    assert "fits of the cross-validation also selected" in page.text_content("#features-caption")
     page.focus("#size")
     page.keyboard.press("End")
     assert "selected in the 3 fits of the cross-validation" in page.text_content("#size-words")
-    assert "A model of all rows was fitted with 3 features" in page.text_content("#features-words")
+    assert "Models of all rows have at most 3 features" in page.text_content("#features-words")
     largest = selections.counts[[2]].toarray()[0]
     assert fits_of(page) == {
         str(looked_at.names[j]): f"{largest[j]} of 3" for j in np.flatnonzero(largest)
@@ -221,7 +221,7 @@ def test_another_class(opened, looked_at):
 def test_a_model_of_one_size_has_no_slider_and_a_certificate(opened):
     page = opened("svc")
     assert page.locator("#s-sizes").is_hidden()
-    assert "no model with at most 3 features" in page.locator("#facts").text_content()
+    assert "the best model with at most 3 features" in page.locator("#facts").text_content()
     assert "No test rows were given" in page.locator("#test-words").text_content()
     assert len(names_of(page)) == 3
 
@@ -274,7 +274,7 @@ def test_everything_is_reached_by_the_tab_key(opened):
             "getComputedStyle(document.activeElement).outlineStyle]"
         )
         reached.setdefault(name, outline)
-    wanted = ["Skip to the content", "theme", "size", "The numbers of this chart", "search"]
+    wanted = ["Skip to the content", "theme", "size", "Table of these scores", "search"]
     wanted += ["Name", "Weight", "Size", "Fits"]
     assert [name for name in reached if name in wanted] == wanted
     assert all(reached[name] != "none" for name in wanted)
@@ -313,6 +313,6 @@ def test_a_screen_reader_finds_names_for_all(opened):
         'region "Selected features"',
         'table "Confusion matrix at the model\'s threshold"',
         'img "f1 against the number of features',
-        'heading "What is known of this model"',
+        'heading "About this model"',
     ):
         assert text in tree

@@ -114,13 +114,13 @@ def test_sizes_above_the_chosen_one_have_no_model(looked_at):
     assert part["chosen"] == n_kept - 1 < 2
 
 
-def test_without_rows_nothing_is_said_of_them(looked_at):
+def test_without_rows_there_is_nothing_about_them(looked_at):
     found = page_contents(looked_at.svc)
     assert found["test"] is None
     (part,) = found["parts"]
     assert part["sizes"][0]["model"]["point"] is None
     assert part["sizes"][0]["best"] is None
-    assert dict(part["facts"])["certificate"].startswith("no model with at most 3 features")
+    assert dict(part["facts"])["certificate"].startswith("the best model with at most 3 features")
 
 
 def test_each_class_has_its_own_point(looked_at):

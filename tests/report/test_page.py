@@ -108,9 +108,9 @@ def test_wrong_arguments_are_refused(looked_at, tmp_path):
     path = tmp_path / "report.html"
     with pytest.raises(ValueError, match="y_test is missing; give X_test and y_test together"):
         looked_at.svc.report(path, looked_at.X)
-    with pytest.raises(FileNotFoundError, match="lies in a folder that does not exist"):
+    with pytest.raises(FileNotFoundError, match="is in a folder that does not exist"):
         looked_at.svc.report(tmp_path / "nowhere" / "report.html")
-    with pytest.raises(TypeError, match="must be an estimator of scoresieve that selects"):
+    with pytest.raises(TypeError, match="pass a fitted estimator of scoresieve"):
         write_report(LogisticRegression(), path)
     with pytest.raises(ValueError, match="not fitted"):
         MeasureSVC().report(path)

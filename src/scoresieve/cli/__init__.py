@@ -12,8 +12,7 @@ def main() -> None:
     """Run the command line and exit with its code."""
     if find_spec("click") is None:
         sys.stderr.write(
-            "scoresieve: error: the command line needs the package click; "
-            'pip install "scoresieve[cli]"\n'
+            'scoresieve: error: the package click is missing; pip install "scoresieve[cli]"\n'
         )
         sys.exit(2)
     from scoresieve.cli.app import main as run_and_exit

@@ -21,34 +21,34 @@ WRONG_DATA, WRONG_USE, INTERRUPTED, TERMINATED, CLOSED_PIPE = 1, 2, 130, 143, 14
 
 EPILOG = """
 \b
-Data files: svmlight (also .gz, .bz2), npz, CSV and parquet, told apart by their content.
+Data files: CSV, parquet, npz and svmlight (also .gz, .bz2), recognised by their content.
 \b
 Exit codes:
-  0    all is well
-  1    the data or the model is wrong, or a file cannot be written
-  2    the command was used wrongly
+  0    success
+  1    wrong data or model, or a file that cannot be written
+  2    wrong use: unknown options, columns or measures
   130  interrupted (Ctrl-C); 143 terminated; no unfinished file is left
-  141  nobody reads the output any more (scoresieve predict ... | head)
+  141  the reader of the output has closed it (scoresieve predict ... | head)
 \b
 Shell completion (bash; also zsh, fish):
   eval "$(_SCORESIEVE_COMPLETE=bash_source scoresieve)"
-\b
 """
 
 
 @click.group(
     invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-    epilog=EPILOG
+    help="Pick the few features that maximise the score you report.\n\n"
     + examples(
         "scoresieve fit data.csv --label label -k 10 -o model",
         "scoresieve predict model new.csv > predictions.csv",
     ),
+    epilog=EPILOG,
 )
 @click.version_option(__version__, prog_name="scoresieve")
 @click.pass_context
 def program(context: click.Context) -> None:
-    """Pick the few features that maximise the score you report."""
+    """All commands; without one, their help."""
     if context.invoked_subcommand is None:
         click.echo(context.get_help())
 
@@ -58,11 +58,11 @@ for _command in COMMANDS:
 
 
 def main() -> NoReturn:
-    """Run with the arguments of the process. SIGTERM ends it as an error would: files are kept."""
+    """Run with the arguments of the process; after SIGTERM, files are complete or absent."""
     signal.signal(signal.SIGTERM, _terminate)
     code = run(sys.argv[1:])
     if code == CLOSED_PIPE:
-        # Python flushes once more on its way out, to nobody.
+        # Python flushes once more at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     sys.exit(code)
 

@@ -1,7 +1,6 @@
-"""The commands, each of which does nothing but say what it takes and call the task that does it.
+"""The commands: the arguments of each, and the call of its task.
 
-What they import at load is quick, so that ``--help`` answers at once; tasks are imported when they
-run.
+Tasks are imported when they run, so that ``--help`` answers at once.
 """
 
 from __future__ import annotations
@@ -12,9 +11,9 @@ import click
 
 from scoresieve.cli.options import (
     bag_option,
+    command,
     common_options,
     debug_option,
-    examples,
     file_argument,
     fitting_options,
     json_option,
@@ -31,14 +30,14 @@ from scoresieve.cli.options import (
 from scoresieve.cli.output import ClosedPipe, write, write_json, write_table
 
 
-@click.command(epilog=examples("scoresieve demo", "scoresieve demo -o figures"))
-@click.option("-o", "--output", default="demo_output", show_default=True, help="Folder.")
+@command("scoresieve demo", "scoresieve demo -o figures")
+@click.option("-o", "--output", default="demo_output", show_default=True, help="Folder to write.")
 @debug_option
 def demo(output: str) -> int:
-    """Select words on docstrings, beside an l1-SVM, SVM-RFE and chi2; no download.
+    """Compare with an l1-SVM, SVM-RFE and chi2 on docstrings.
 
-    It prints a table and a summary, writes a report, and draws F1 against the number of words where
-    matplotlib is installed.
+    Prints a table of F1 and a summary, and writes a report; with matplotlib also a figure. Nothing
+    is downloaded.
     """
     from scoresieve.demo import main
 
@@ -48,85 +47,80 @@ def demo(output: str) -> int:
         raise ClosedPipe from error
 
 
-@click.command(
-    epilog=examples(
-        "scoresieve fit data.csv --label label -k 10 -o model",
-        "scoresieve fit news20.bz2 --positive 3 --unit-rows -k 20 -o model --test news20.t.bz2",
-        "scoresieve fit data.csv -k 5,10,20 --measure prec@100 --positive fraud -o model",
-        "scoresieve fit data.npz --method measure -k 10 --certificate -o model",
-    )
+@command(
+    "scoresieve fit data.csv --label label -k 10 -o model",
+    "scoresieve fit news20.bz2 --positive 3 --unit-rows -k 20 -o model --test news20.t.bz2",
+    "scoresieve fit data.csv -k 5,10,20 --measure prec@100 --positive fraud -o model",
+    "scoresieve fit data.npz --method measure -k 10 --certificate -o model",
 )
 @file_argument
-@sizes_option("How many features: 10, 5,10,20 or auto.")
+@sizes_option("Number of features: 10, a list to choose from (5,10,20), or auto.")
 @measure_option
 @method_option(
-    "sieve: several methods, the best by cross-fitting; measure: MeasureSVC, with a proof; else a "
-    "loss (BudgetClassifier), with a proof."
+    "sieve: ScoreSieve, which chooses by cross-validation. measure: MeasureSVC, certified. Others: "
+    "BudgetClassifier with this loss, certified."
 )
-@click.option("--budget", type=click.IntRange(min=1), help="Instead of -k: B of the budget norm.")
+@click.option("--budget", type=click.IntRange(min=1), help="Instead of -k: the relaxed budget B.")
 @fitting_options
 def fit(file: str, **options: Any) -> None:
-    """Choose features and fit a model on the rows of FILE.
+    """Select features and fit a model on the rows of FILE.
 
-    FILE is svmlight (also .gz, .bz2), npz, CSV, parquet, or a folder of row blocks. Columns of a
-    table are standardised if they are numbers, one-hot if they are categories, and TF-IDF if they
-    are texts; all that is needed to read other files like it is kept with the model.
+    FILE is CSV, parquet, npz, svmlight (also .gz, .bz2) or a folder of row blocks. In a table,
+    numbers are standardised, categories one-hot encoded, and texts become TF-IDF features. The
+    model keeps this encoding for predict, score and report.
     """
     from scoresieve.cli.tasks.fitting import fit_file
 
     fit_file(file, **options)
 
 
-@click.command(
-    epilog=examples(
-        "scoresieve path data.csv --label label -k 1,2,5,10,20",
-        "scoresieve path data.csv -k 5,10,20 --method measure --json",
-    )
+@command(
+    "scoresieve path data.csv --label label -k 1,2,5,10,20",
+    "scoresieve path data.csv -k 5,10,20 --method measure --json",
 )
 @file_argument
-@sizes_option(default="1,2,5,10,20,50")
+@sizes_option("Numbers of features, or budgets.", default="1,2,5,10,20,50")
 @measure_option
 @method_option(
-    "sieve: the score to expect for each number of features; else the objective of each budget, "
-    "and a proof of how far from the best it is."
+    "sieve: cross-validated score of each number of features. Others: objective and certified gap "
+    "of each budget."
 )
 @reading_options
 @solving_options
 @common_options
 def path(file: str, as_json: bool, **options: Any) -> None:
-    """Show the score, or the objective, against the number of features."""
+    """Show the cross-validated score for each number of features.
+
+    With another method than the sieve: the training objective for each budget.
+    """
     from scoresieve.cli.tasks.fitting import path_of_file
 
     rows = path_of_file(file, **options)
     (write_json if as_json else write_table)(rows)
 
 
-@click.command(
-    epilog=examples(
-        "scoresieve predict model new.csv > predictions.csv",
-        "cat new.csv | scoresieve predict model -",
-        "scoresieve predict model new.svm.gz --json -o predictions.jsonl",
-    )
+@command(
+    "scoresieve predict model new.csv > predictions.csv",
+    "cat new.csv | scoresieve predict model -",
+    "scoresieve predict model new.svm.gz --json -o predictions.jsonl",
 )
 @model_argument
 @file_argument
 @prediction_options
 def predict(model: str, file: str, **options: Any) -> None:
-    """Write label, score and probability of each row of FILE as CSV.
+    """Write label, score and probability of each row as CSV.
 
-    FILE is of the same kind as the training file, without labels if you like; - is standard input.
-    The score is above 0 where the positive class is predicted. With --json each line is an object.
+    FILE needs the columns of the training file, but no labels; - is standard input. A score above 0
+    predicts the positive class. With --json each line is an object.
     """
     from scoresieve.cli.tasks.predicting import predict_file
 
     predict_file(model, file, **options)
 
 
-@click.command(
-    epilog=examples(
-        "scoresieve score model test.csv",
-        "scoresieve score model test.csv --measure f1,roc_auc,prec@100 --json",
-    )
+@command(
+    "scoresieve score model test.csv",
+    "scoresieve score model test.csv --measure f1,roc_auc,prec@100 --json",
 )
 @model_argument
 @file_argument
@@ -134,13 +128,13 @@ def predict(model: str, file: str, **options: Any) -> None:
     "--measure",
     metavar="NAMES",
     shell_complete=usual_measures,
-    help="One or several with commas; by default the one that the model was fitted for.",
+    help="One, or several with commas. Default: the one that MODEL was fitted for.",
 )
 @labelled_options
 def score(model: str, file: str, measure: str | None, as_json: bool, **options: Any) -> None:
-    """Measure MODEL on the labelled rows, or bags, of FILE.
+    """Score MODEL on the labelled rows, or bags, of FILE.
 
-    Of more than two classes a measure is the average over the classes, each against the rest.
+    With more than two classes: the mean over the classes, each against the rest.
     """
     from scoresieve.cli.tasks.fitting import check_measures
     from scoresieve.cli.tasks.models import load_model
@@ -154,7 +148,7 @@ def score(model: str, file: str, measure: str | None, as_json: bool, **options: 
         write_table([{"measure": name, "score": value} for name, value in found.items()])
 
 
-@click.command(epilog=examples("scoresieve inspect model", "scoresieve inspect model --json"))
+@command("scoresieve inspect model", "scoresieve inspect model --json")
 @model_argument
 @json_option
 @debug_option
@@ -174,20 +168,18 @@ def inspect(model: str, as_json: bool) -> None:
     write(summary_of(saved))
 
 
-@click.command(
-    epilog=examples(
-        "scoresieve fit data.csv --method measure -k 10 --certificate -o model",
-        "scoresieve certify model data.csv",
-    )
+@command(
+    "scoresieve fit data.csv --method measure -k 10 --certificate -o model",
+    "scoresieve certify model data.csv",
 )
 @model_argument
 @file_argument
 @labelled_options
 def certify(model: str, file: str, as_json: bool, **options: Any) -> None:
-    """Recompute from the training rows in FILE how far MODEL is from the best.
+    """Recompute the certified gap from the training rows.
 
-    No model of the problem has an objective below the lower bound. This needs a model that was
-    fitted with --method measure or a loss and with --certificate.
+    FILE is the training file of MODEL. No solution of the training problem has an objective below
+    the lower bound. Fit MODEL with --certificate, and with --method measure or a loss.
     """
     from scoresieve.cli.tasks.predicting import certificates_of
 
@@ -195,13 +187,11 @@ def certify(model: str, file: str, as_json: bool, **options: Any) -> None:
     (write_json if as_json else write_table)(rows)
 
 
-@click.command(
-    epilog=examples(
-        "scoresieve convert news20.bz2 news20.npz",
-        "scoresieve convert data.csv data.svm.gz --label label --positive spam",
-        "scoresieve convert data.csv data.parquet",
-        "scoresieve convert large.svm.bz2 large.blocks",
-    )
+@command(
+    "scoresieve convert news20.bz2 news20.npz",
+    "scoresieve convert data.csv data.svm.gz --label label --positive spam",
+    "scoresieve convert data.csv data.parquet",
+    "scoresieve convert large.svm.bz2 large.blocks",
 )
 @file_argument
 @click.argument("output", type=click.Path())
@@ -209,12 +199,12 @@ def certify(model: str, file: str, as_json: bool, **options: Any) -> None:
 @bag_option
 @common_options
 def convert(file: str, output: str, as_json: bool, **options: Any) -> None:
-    """Write the rows of FILE to OUTPUT, whose name says the format.
+    """Write the rows of FILE in another format.
 
-    .svm (also .svm.gz, .svm.bz2), .npz, .csv, .parquet, .blocks. From one table to another
-    everything stays as it is; from a table to a matrix, columns become numbers as in fit. An npz is
-    read a hundred times faster than svmlight. A folder of row blocks (.blocks) is for data larger
-    than memory: other commands take it as FILE, and svmlight of any size becomes one in one pass.
+    The suffix of OUTPUT sets it: .csv or .parquet for tables, .npz or .svm (also .svm.gz, .svm.bz2)
+    for matrices, .blocks for data larger than memory. Tables become matrices as in fit. An npz
+    loads a hundred times faster than svmlight. A .blocks folder of row blocks can be the FILE of
+    every command; svmlight of any size becomes one in a single pass.
     """
     from scoresieve.cli.tasks.convert import convert_file
 
@@ -225,11 +215,9 @@ def convert(file: str, output: str, as_json: bool, **options: Any) -> None:
         write(f"{n_rows} rows and {n_columns} columns written to {output}\n")
 
 
-@click.command(
-    epilog=examples(
-        "scoresieve report model -o report.html",
-        "scoresieve report model test.csv -o report.html --title 'Refunds in May'",
-    )
+@command(
+    "scoresieve report model -o report.html",
+    "scoresieve report model test.csv -o report.html --title 'Refunds in May'",
 )
 @model_argument
 @click.argument("file", required=False, type=click.Path(allow_dash=True))
@@ -239,10 +227,10 @@ def convert(file: str, output: str, as_json: bool, **options: Any) -> None:
 @click.option("--title", help="Heading of the page.")
 @labelled_options
 def report(model: str, file: str | None, output: str, as_json: bool, **options: Any) -> None:
-    """Write one HTML page to look at MODEL.
+    """Write one HTML page about MODEL.
 
-    With FILE, labelled rows or bags that the model has not seen, it also shows the confusion matrix
-    and the precision-recall curve. The page is one file, and holds no row of the data.
+    With FILE, held-out rows or bags with labels, it shows the confusion matrix and the
+    precision-recall curve. The page is one file and contains no row of the data.
     """
     from scoresieve.cli.tasks.predicting import report_model
 
@@ -256,28 +244,26 @@ def report(model: str, file: str | None, output: str, as_json: bool, **options: 
 @click.group(invoke_without_command=True)
 @click.pass_context
 def mil(context: click.Context) -> None:
-    """Bags of rows with one label each: molecules, images, documents."""
+    """Multiple-instance learning: one label for each bag of rows."""
     if context.invoked_subcommand is None:
         click.echo(context.get_help())
 
 
-@mil.command(
-    "fit",
-    epilog=examples(
-        "scoresieve mil fit molecules.csv --bag molecule --label active -k 5 -o model",
-        "scoresieve mil fit musk1.npz -k 2,5,10 -o model",
-    ),
+@command(
+    "scoresieve mil fit molecules.csv --bag molecule --label active -k 5 -o model",
+    "scoresieve mil fit musk1.npz -k 2,5,10 -o model",
+    name="fit",
 )
 @file_argument
-@sizes_option("How many instances: 10, 5,10,20 or auto.")
+@sizes_option("Number of instances: 10, a list to choose from (5,10,20), or auto.")
 @measure_option
 @method_option(
-    "sieve: BagScoreSieve; measure: BagMeasureSVC, with a proof.", methods=("sieve", "measure")
+    "sieve: BagScoreSieve. measure: BagMeasureSVC, certified.", methods=("sieve", "measure")
 )
 @bag_option
 @fitting_options
 def fit_bags(file: str, **options: Any) -> None:
-    """Choose the instances that decide about bags, and fit a model on them.
+    """Select the instances that decide about bags; fit a model.
 
     FILE is a table with a column that names the bag of each row, or an npz with X, bag and y.
     """
@@ -286,19 +272,21 @@ def fit_bags(file: str, **options: Any) -> None:
     fit_file(file, of_bags=True, **options)
 
 
-@mil.command(
-    "predict",
-    epilog=examples("scoresieve mil predict model molecules.csv > predictions.csv"),
-)
+@command("scoresieve mil predict model molecules.csv > predictions.csv", name="predict")
 @model_argument
 @file_argument
 @bag_option
 @prediction_options
 def predict_bags(model: str, file: str, **options: Any) -> None:
-    """Write label, score and probability of each bag of FILE as CSV; - is standard input."""
+    """Write label, score and probability of each bag as CSV.
+
+    FILE needs the columns of the training file, but no labels; - is standard input.
+    """
     from scoresieve.cli.tasks.predicting import predict_file
 
     predict_file(model, file, of_bags=True, **options)
 
 
+mil.add_command(fit_bags)
+mil.add_command(predict_bags)
 COMMANDS = (demo, fit, path, predict, score, inspect, certify, convert, report, mil)

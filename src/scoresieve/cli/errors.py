@@ -1,4 +1,4 @@
-"""What is wrong, in one line on stderr: bad data, wrong use, and what the library says."""
+"""Errors and warnings as one line each on stderr: bad data, wrong use, and those of the library."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _ABOUT_CODE = (
 
 
 class BadData(ValueError):
-    """A file does not hold what it must; the message names the file and says what to do."""
+    """A file does not hold what it must; the message names the file and a remedy."""
 
 
 class WrongUse(ValueError):
@@ -42,11 +42,11 @@ class WrongUse(ValueError):
 
 @contextmanager
 def naming(file: str) -> Iterator[None]:
-    """What the library has to say against the content of a file begins with its name."""
+    """Errors of the library about the content of a file begin with its name."""
     try:
         yield
     except ValueError as error:
-        advice = "; give more rows, or fewer parts with --cv 2" if "n_splits" in str(error) else ""
+        advice = "; give more rows, or fewer folds with --cv 2" if "n_splits" in str(error) else ""
         raise BadData(f"{file}: {one_line(error).rstrip('.')}{advice}.") from error
 
 
@@ -63,24 +63,24 @@ def listed(names: Iterable[object], most: int = 8) -> str:
 
 
 def explained(error: Exception) -> str:
-    """One line that says what is wrong and what to do."""
+    """One line: what is wrong, and what to do."""
     if isinstance(error, click.UsageError):
         path = error.ctx.command_path if error.ctx else "scoresieve"
         return f"{one_line(error.format_message())} See {path} --help."
     if isinstance(error, ModuleNotFoundError) and error.name in _EXTRAS:
         extra = _EXTRAS[error.name]
-        return f'this needs the package {error.name}; pip install "scoresieve[{extra}]"'
+        return f'the package {error.name} is missing; pip install "scoresieve[{extra}]"'
     if isinstance(error, OSError) and error.filename is not None:
         name = _UNFINISHED.sub("", str(error.filename))
         return f"{name}: {error.strerror}; check the name and the folder."
     if isinstance(error, MemoryError):
-        said = _with_options(error)
-        return said or "there is not enough memory for this file; give fewer rows or columns."
+        known = _with_options(error)
+        return known or "there is not enough memory for this file; give fewer rows or columns."
     if isinstance(error, ValueError | TypeError | OSError):
         return _with_options(error)
     return (
-        f"this should not happen ({type(error).__name__}: {one_line(error)}); run it again with "
-        "--debug and report what it shows."
+        f"unexpected error ({type(error).__name__}: {one_line(error)}); run it again with --debug "
+        "and report the traceback."
     )
 
 

@@ -20,8 +20,25 @@ Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 
 def examples(*lines: str) -> str:
-    """An epilog that is shown as it stands."""
+    """A part of the help that is shown as it stands."""
     return "\b\nExamples:\n" + "\n".join(f"  {line}" for line in lines)
+
+
+class ExamplesFirst(click.Command):
+    """The help shows examples before the options."""
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """Both of them."""
+        super().format_epilog(ctx, formatter)
+        super().format_options(ctx, formatter)
+
+    def format_epilog(self, ctx: Any, formatter: Any) -> None:
+        """Nothing more at the end."""
+
+
+def command(*lines: str, name: str | None = None) -> Callable[[Callable[..., Any]], ExamplesFirst]:
+    """A command with these examples; by default it is named after its function."""
+    return click.command(name, cls=ExamplesFirst, epilog=examples(*lines))
 
 
 def usual_measures(context: Any, parameter: Any, incomplete: str) -> list[str]:
@@ -36,7 +53,7 @@ def _sizes(context: Any, parameter: Any, value: str | None) -> tuple[int, ...] |
     sizes = [part.strip() for part in value.split(",")]
     if not all(part.isdecimal() and int(part) > 0 for part in sizes):
         raise click.BadParameter(
-            f"{value!r} must be a number such as 10, a list such as 5,10,20, or auto."
+            f"{value!r} is not a number of features; give one (10), a list (5,10,20), or auto."
         )
     return tuple(sorted({int(part) for part in sizes}))
 
@@ -49,7 +66,7 @@ def _positive_numbers(context: Any, parameter: Any, value: str | None) -> tuple[
         numbers = ()
     if numbers is not None and not (numbers and all(0.0 < each < math.inf for each in numbers)):
         raise click.BadParameter(
-            f"{value!r} must be a positive number such as 3, or a list such as 1,3,10."
+            f"{value!r} is not a positive number; give one (3), or a list (1,3,10)."
         )
     return numbers
 
@@ -92,18 +109,18 @@ debug_option = click.option(
     "--debug", is_flag=True, expose_value=False, help="Show the traceback of an error."
 )
 quiet_option = click.option(
-    "-q", "--quiet", is_flag=True, help="No progress on stderr; scripts see none anyway."
+    "-q", "--quiet", is_flag=True, help="No progress on stderr (scripts never get any)."
 )
 common_options = all_of(json_option, quiet_option, debug_option)
 
 label_option = click.option(
     "--label",
     metavar="NAME",
-    help="Column of the labels, by name or by number from 1 on; for npz the name of the array, or "
-    "a .npy file. By default one called label, target, class or y.",
+    help="Column of the labels: its name, or its number from 1. Of npz: an array, or a .npy file. "
+    "Default: the column label, target, class or y.",
 )
 bag_option = click.option(
-    "--bag", metavar="NAME", help="Column with the bag of each row; for npz the array."
+    "--bag", metavar="NAME", help="Column (of npz: array) with the bag of each row."
 )
 labelled_options = all_of(label_option, bag_option, common_options)
 reading_options = all_of(
@@ -111,22 +128,18 @@ reading_options = all_of(
     click.option(
         "--positive",
         metavar="LABEL",
-        help="The positive class; of more than two, this one against the rest.",
+        help="Positive class. Of more than two classes: this one against the rest.",
     ),
-    click.option("--text", multiple=True, metavar="NAME", help="A column of texts (TF-IDF)."),
-    click.option(
-        "--categorical", multiple=True, metavar="NAME", help="A column of categories (one-hot)."
-    ),
-    click.option("--drop", multiple=True, metavar="NAME", help="A column to leave out."),
+    click.option("--text", multiple=True, metavar="NAME", help="Column of texts (TF-IDF)."),
+    click.option("--categorical", multiple=True, metavar="NAME", help="Column of categories."),
+    click.option("--drop", multiple=True, metavar="NAME", help="Column to leave out (repeatable)."),
     click.option(
         "--names",
         type=click.Path(),
         metavar="FILE",
-        help="Names of the columns of svmlight, npz or row blocks, one in each line.",
+        help="Column names of svmlight, npz or row blocks, one a line.",
     ),
-    click.option(
-        "--unit-rows", is_flag=True, help="Divide rows of svmlight or npz by their length."
-    ),
+    click.option("--unit-rows", is_flag=True, help="Scale rows of svmlight or npz to length 1."),
 )
 measure_option = click.option(
     "--measure",
@@ -134,7 +147,7 @@ measure_option = click.option(
     shell_complete=usual_measures,
     default="f1",
     show_default=True,
-    help="What to optimise: f1, prec@100, rec@2p, prbep, roc_auc, mcc, recall@precision>=0.9, ...",
+    help="Score to optimise: f1, prec@100, rec@2p, prbep, roc_auc, mcc, recall@precision>=0.9, ...",
 )
 solving_options = all_of(
     click.option(
@@ -142,23 +155,25 @@ solving_options = all_of(
         "C",
         callback=_positive_numbers,
         metavar="NUMBER",
-        help="Weight of the loss; a list to choose from for the sieve.",
+        help="Weight of the loss against regularisation: 3; for the sieve also a list: 1,3,10.",
     ),
-    click.option("--cv", type=click.IntRange(min=2), help="Parts of the cross-fitting, 5."),
-    click.option("--jobs", type=int, help="Processes; -1 for all cores."),
-    click.option("--max-time", type=click.FloatRange(min=0, min_open=True), help="Seconds."),
+    click.option("--cv", type=click.IntRange(min=2), help="Folds of the cross-validation (5)."),
+    click.option("--jobs", type=int, help="Parallel processes; -1: all cores."),
+    click.option(
+        "--max-time", type=click.FloatRange(min=0, min_open=True), help="Time limit in seconds."
+    ),
 )
 prediction_options = all_of(
-    click.option("-o", "--output", type=click.Path(), metavar="FILE", help="Instead of stdout."),
+    click.option("-o", "--output", type=click.Path(), metavar="FILE", help="Default: stdout."),
     common_options,
 )
 fitting_options = all_of(
     reading_options,
     solving_options,
     click.option(
-        "-o", "--output", type=click.Path(), metavar="MODEL", help="Where to keep the model."
+        "-o", "--output", type=click.Path(), metavar="MODEL", help="File to save the model to."
     ),
-    click.option("--certificate", is_flag=True, help="Keep in the model what certify needs."),
-    click.option("--test", type=click.Path(), metavar="FILE", help="Held-out data to score."),
+    click.option("--certificate", is_flag=True, help="Also save what scoresieve certify needs."),
+    click.option("--test", type=click.Path(), metavar="FILE", help="Held-out rows to score."),
     common_options,
 )

@@ -1,4 +1,4 @@
-"""What a command says: results on stdout, and on stderr how far it is, on a terminal only.
+"""Output of a command: results on stdout, and on a terminal progress on stderr.
 
 Results are tables for people and JSON for machines. A fit may run in several processes, so that its
 progress goes through a file: each task that ends adds a line to it, and a thread of the command
@@ -97,7 +97,7 @@ def check_output(path: str | None) -> None:
     if not os.path.isdir(folder):
         raise BadData(f"{path}: there is no folder {folder}; make it first.")
     if not os.access(folder, os.W_OK):
-        raise BadData(f"{path}: the folder {folder} cannot be written to; choose another one.")
+        raise BadData(f"{path}: no permission to write to {folder}; choose another folder.")
 
 
 class ProgressLine:
@@ -109,12 +109,12 @@ class ProgressLine:
         self._width = 0
 
     def share(self, done: float) -> None:
-        """Show how much is done, in [0, 1], unless the last word is fresh."""
+        """Show how much is done, in [0, 1], at most once in ``PAUSE`` seconds."""
         if time.monotonic() - self._last >= PAUSE:
-            self.say(time_left(done, time.monotonic() - self._start))
+            self.show(time_left(done, time.monotonic() - self._start))
 
-    def say(self, text: str) -> None:
-        """Write over what stands there."""
+    def show(self, text: str) -> None:
+        """Replace the text of the line."""
         line = f"{self._title}: {text}"
         self._stream.write(f"\r{line:<{self._width}}")
         self._stream.flush()
@@ -169,7 +169,7 @@ class TaskCounter:
         """Nothing to close."""
 
     def on_fit_task_begin(self, estimator: Any, context: Any) -> None:
-        """The first task says how many there are."""
+        """Write down how many tasks there are when the first one begins."""
         if context.parent is None:
             self._add(f"total {context.max_subtasks}")
 
@@ -188,7 +188,7 @@ class TaskCounter:
 
 
 def state_of_fit(lines: list[str], seconds: float) -> str:
-    """What the lines of a :class:`TaskCounter` say after so many seconds."""
+    """The progress that the lines of a :class:`TaskCounter` show after ``seconds``."""
     totals = [line.split()[1] for line in lines if line.startswith("total ")]
     total = int(totals[-1]) if totals and totals[-1].isdecimal() else 0
     done = lines.count("done") / total if total > 1 else 0.0
@@ -225,4 +225,4 @@ def _watch(line: ProgressLine, path: str, over: threading.Event) -> None:
     start = time.monotonic()
     while not over.wait(PAUSE):
         with open(path, encoding="ascii") as file:
-            line.say(state_of_fit(file.read().splitlines(), time.monotonic() - start))
+            line.show(state_of_fit(file.read().splitlines(), time.monotonic() - start))

@@ -1,8 +1,7 @@
 """``X[i, j] = tf-idf of word j in docstring i``: a text data set that every user already has.
 
-One document is one docstring of an installed package. The packages are never imported: their
-source files are found by name and parsed, so that loading has no side effects and its result
-depends on the installed versions alone.
+Each document is a docstring of an installed package. Source files are parsed, not imported: loading
+has no side effects, and the result depends only on the installed versions.
 """
 
 from __future__ import annotations
@@ -81,11 +80,11 @@ def load_docstrings(
 
     Conventions
     -----------
-    * Modules, classes, functions and methods with public names are documents. A private file name
-      is no obstacle: most of ``scipy.stats`` is written in files such as ``_stats_py.py``.
-    * Docstrings that are attached to compiled functions by ``add_newdoc`` are documents, too.
+    * Documents are the docstrings of modules, classes, functions and methods with public names,
+      also in private files: most of ``scipy.stats`` is in files such as ``_stats_py.py``.
+    * So are docstrings attached to compiled functions by ``add_newdoc``.
     * Words are runs of at least two letters, in lower case.
-    * Equal texts count once, at their first occurrence in the order of packages and files.
+    * Of equal texts only the first counts, in the order of packages and files.
 
     Parameters
     ----------
@@ -155,7 +154,7 @@ def _package_documents(package: str) -> Iterator[_Document]:
     root = _source_folder(package)
     for path in _source_files(root):
         with warnings.catch_warnings():
-            # The parser warns about odd escapes in other people's files; no news for our user.
+            # The parser warns about odd escapes in files that are not the user's.
             warnings.simplefilter("ignore")
             tree = ast.parse(path.read_bytes(), filename=str(path))
         module = _module_name(path, root)
@@ -169,7 +168,7 @@ def _package_documents(package: str) -> Iterator[_Document]:
 def _source_folder(package: str) -> Path:
     """Find the folder of a top-level package without importing it."""
     if not isinstance(package, str):
-        raise TypeError(f"packages holds {package!r}, which is no string; pass its name.")
+        raise TypeError(f"packages holds {package!r}, which is not a string; pass its name.")
     if "." in package:
         raise ValueError(
             f"packages holds {package!r}, which is not a top-level package; "
@@ -222,7 +221,7 @@ def _attached(body: Iterable[ast.stmt], folder: str) -> Iterator[_Document]:
     """``add_newdoc(module, name, doc)``: docstrings of functions that are written in C.
 
     Two more forms are in use: ``add_newdoc(name, doc)`` for a function of this folder, and
-    ``(attribute, doc)`` in the place of ``doc``. Texts that are computed are passed over.
+    ``(attribute, doc)`` instead of ``doc``. Computed texts are skipped.
     """
     for node in body:
         if not (isinstance(node, ast.Expr) and isinstance(node.value, ast.Call)):

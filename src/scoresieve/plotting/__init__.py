@@ -1,4 +1,4 @@
-"""Plots of fitted models, as Display classes; matplotlib is imported when one is drawn."""
+"""Plots of fitted models as Display classes; matplotlib is imported when one is drawn."""
 
 from scoresieve.plotting.bars import InstanceContributionsDisplay, WeightsDisplay
 from scoresieve.plotting.curves import (

@@ -50,8 +50,8 @@ class WeightsDisplay:
         self.weights = np.asarray(weights, dtype=np.float64)
         if self.weights.ndim != 1 or len(names) != self.weights.size or not len(names):
             raise ValueError(
-                f"names and weights must be of one length of at least 1; got {len(names)} names "
-                f"and weights of shape {self.weights.shape}."
+                f"there are {len(names)} names for weights of shape {self.weights.shape}; give one "
+                "name for each weight, and at least one."
             )
         self.names, self.title = [str(name) for name in names], title
 
@@ -83,7 +83,7 @@ class WeightsDisplay:
         number, _ = problem_of(model, label)
         part = model.summary(feature_names).parts[number]
         if not part.weights:
-            raise ValueError(f"{part.title}: the model has no features, so no weights to draw.")
+            raise ValueError(f"{part.title}: the model has no features, so no weights; raise C.")
         names = [each.name for each in part.weights]
         weights = [each.weight for each in part.weights]
         return cls(names, weights, part.title).plot(max_bars=max_bars, ax=ax)
@@ -113,7 +113,7 @@ class InstanceContributionsDisplay:
     """``f(B) = b + sum_j c_j``: bars of the contributions c_j of the instances of one bag.
 
     The instances with the largest ``|c_j|`` have a bar each, from the strongest for the class
-    to the strongest against it. All others share one bar. A line above tells the decision.
+    to the strongest against it. All others share one bar. The title shows the decision.
 
     Parameters
     ----------
@@ -121,9 +121,9 @@ class InstanceContributionsDisplay:
     intercept : float
         b.
     label : object, optional
-        The class that positive contributions speak for.
+        The class that positive contributions are for.
     names : sequence of str, optional
-        What each instance is called; "instance 0" and so on by default.
+        Names of the instances; by default "instance 0" and so on.
 
     Examples
     --------
@@ -144,8 +144,8 @@ class InstanceContributionsDisplay:
         self.contributions = np.asarray(contributions, dtype=np.float64)
         if self.contributions.ndim != 1 or self.contributions.size == 0:
             raise ValueError(
-                "contributions must be a 1-D array with one number for each instance; got shape "
-                f"{self.contributions.shape}."
+                f"contributions has shape {self.contributions.shape}; give a 1-D array with one "
+                "number for each instance."
             )
         self.intercept = float(intercept)
         self.label = label
@@ -177,10 +177,10 @@ class InstanceContributionsDisplay:
             Fitted.
         bag : array-like or CSR array of shape (n_instances, n_columns)
         label : object, optional
-            One of ``model.classes_``. With two classes the second one by default; with more, or
-            several labels, that of the largest decision.
+            One of ``model.classes_``. Default: the second of two classes, or the one with the
+            largest decision of several.
         names : sequence of str, optional
-            What each instance is called.
+            Names of the instances.
         max_bars : int, default=10
             Instances with a bar of their own.
         ax : matplotlib Axes, optional
@@ -189,7 +189,9 @@ class InstanceContributionsDisplay:
         contributions = model.instance_scores(bag)
         classes = list(model.classes_)
         if label is not None and label not in classes:
-            raise ValueError(f"label={label!r} is not a class of the model; it has {classes}.")
+            raise ValueError(
+                f"label={label!r} is not a class of the model; choose one of {classes}."
+            )
         if contributions.ndim == 1:
             sign = -1.0 if label is not None and label == classes[0] else 1.0
             contributions, intercept = sign * contributions, sign * float(model.intercept_[0])
@@ -204,13 +206,13 @@ class InstanceContributionsDisplay:
 
     @property
     def decision(self) -> float:
-        """Intercept and all contributions."""
+        """The intercept plus all contributions."""
         return self.intercept + float(self.contributions.sum())
 
     def bars(self, max_bars: int) -> list[tuple[str, float, str]]:
-        """Name, length and colour of each bar from the top; at most ``max_bars`` of instances.
+        """Name, length and colour of each bar from the top; at most ``max_bars`` are of instances.
 
-        Those that contribute nothing have none of their own.
+        Instances that contribute nothing have no bar of their own.
         """
         order = np.argsort(-np.abs(self.contributions), kind="stable")
         n_chosen = min(check_count(max_bars, "max_bars"), np.count_nonzero(self.contributions))

@@ -1,4 +1,4 @@
-"""What all plots share: axes, colours that colour-blind readers tell apart, names that fit."""
+"""Shared by all plots: axes, colours for colour-blind readers, and names that fit."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from scoresieve.estimators.summary.mixin import class_titles
 
 #: For and against a class, and everything else.
 FOR, AGAINST, OTHERS = "#0072b2", "#d55e00", "#8c8c8c"
-#: Lines of several methods; markers and dashes differ, too, for readers of grey prints.
+#: Lines of several methods; markers and dashes also differ, for grey prints.
 LINES = [("#0072b2", "o", "-"), ("#d55e00", "s", "--"), ("#009e73", "^", "-.")]
 LINES += [("#cc79a7", "D", ":"), ("#56b4e9", "v", "--"), ("#000000", "x", ":")]
 INCHES_WIDE, INCHES_PER_BAR, INCHES_BESIDE = 6.4, 0.32, 1.5
@@ -29,8 +29,7 @@ def new_figure(n_rows: int, height: float, *, width: float = INCHES_WIDE) -> lis
         import matplotlib.pyplot as plt
     except ImportError as error:
         raise ImportError(
-            "plots are drawn with matplotlib, which is not installed: pip install "
-            "'scoresieve[plot]'."
+            "plots need matplotlib, which is not installed: pip install 'scoresieve[plot]'."
         ) from error
     _, axes = plt.subplots(
         n_rows, 1, figsize=(width, height), layout="constrained", sharex=True, squeeze=False
@@ -39,12 +38,12 @@ def new_figure(n_rows: int, height: float, *, width: float = INCHES_WIDE) -> lis
 
 
 def height_of_bars(n_bars: int) -> float:
-    """Inches of a figure with so many bars."""
+    """Inches of a figure with this many bars."""
     return INCHES_PER_BAR * n_bars + INCHES_BESIDE
 
 
 def fewer_spines(ax: Any, *sides: str) -> None:
-    """Take off the frame where it says nothing."""
+    """Remove the frame at these sides; by default at the top and on the right."""
     for side in sides or ("top", "right"):
         ax.spines[side].set_visible(False)
 
@@ -61,9 +60,9 @@ def fitted_name(name: str) -> str:
 
 
 def legend_below(ax: Any, n_columns: int = 2, *, of: Any = None) -> None:
-    """A legend outside of the axes, where no data are; ``of`` other axes, if they are given."""
+    """A legend below the axes, clear of the data; ``of`` other axes, if they are given."""
     handles, labels = (ax if of is None else of).get_legend_handles_labels()
-    # Lines with error bars come last by default, and are what the plot is about.
+    # Lines with error bars come last by default, but are the main ones.
     order = sorted(range(len(labels)), key=lambda place: not hasattr(handles[place], "has_yerr"))
     handles, labels = [handles[place] for place in order], [labels[place] for place in order]
     if max(map(len, labels)) > LONG_LABEL:  # two columns would take the width of the data

@@ -39,8 +39,8 @@ class ConvergenceDisplay:
     def __init__(self, history: Sequence[Progress], title: str = "") -> None:
         if not history:
             raise ValueError(
-                "history has no rounds: the model was solved without any, or saved without its "
-                "history; fit it, or save with_certificate=True."
+                "history has no rounds: the fit needed none, or the model was saved without them; "
+                "fit again, or save with_certificate=True."
             )
         self.title = title
         self.rounds = np.array([row.iteration for row in history])
@@ -52,23 +52,23 @@ class ConvergenceDisplay:
     def from_estimator(
         cls, model: Any, *, label: Any = None, ax: Any = None, gap_ax: Any = None
     ) -> ConvergenceDisplay:
-        """Draw the rounds of a fit; with ``n_features_to_select`` those of the relaxed problem.
+        """Draw the rounds of a fit; with ``n_features_to_select``, those of the relaxed problem.
 
         Parameters
         ----------
         model : MeasureSVC, BudgetClassifier, BudgetRegressor or BagMeasureSVC
-            Fitted, with its certificate.
+            Fitted.
         label : object, optional
             One of ``model.classes_``; needed with more than two.
         ax, gap_ax : matplotlib Axes, optional
-            Where to draw the bounds, and the gap; by default on a new figure, one below the other.
-            With ``ax`` alone, the bounds alone.
+            Where to draw the bounds and the gap; by default on a new figure. With ``ax`` alone, the
+            gap is left out.
         """
         proofs = [each.certificate for each in getattr(model, "models_", ())]
         if not any(proofs):
             raise TypeError(
-                f"{type(model).__name__} has no history_; rounds are those of MeasureSVC, "
-                "BudgetClassifier and BudgetRegressor."
+                f"{type(model).__name__} has no history_; draw a MeasureSVC, BudgetClassifier or "
+                "BudgetRegressor."
             )
         number, title = problem_of(model, label)
         proof = proofs[number]
@@ -93,7 +93,7 @@ class ConvergenceDisplay:
         )
         ax.fill_between(self.rounds, self.dual, self.primal, color=OTHERS, alpha=0.2, linewidth=0)
         ax.set_ylabel("training objective")
-        # The first bounds say nothing; what happens later is to be seen.
+        # The first bounds are far off and would hide the later ones.
         lowest = np.quantile(self.dual, 0.1) if self.dual.size > 10 else self.dual.min()
         highest = np.quantile(self.primal, 0.9) if self.primal.size > 10 else self.primal.max()
         room = 0.08 * max(highest - lowest, 1e-12)
@@ -125,18 +125,18 @@ class ConvergenceDisplay:
 class FeatureCurveDisplay:
     """Score of the best setting against the number of features, and the one-standard-error choice.
 
-    A line and its standard errors, a band of one standard error below the best, and a ring around
-    the smallest number of features inside of it, which is chosen.
+    The band reaches one standard error below the best score; the ring marks the smallest number of
+    features inside the band, which is chosen.
 
     Parameters
     ----------
     curve : FeatureCurve
     measure : str, default="score"
-        What the scores are called.
+        Name of the scores.
     rivals : dict of str to (sizes, scores), optional
         Curves of other methods, by name.
     nouns : (str, str), default=("features", "rows")
-        What is selected, and what it is scored on.
+        What is selected, and what is scored.
 
     Examples
     --------
@@ -183,8 +183,8 @@ class FeatureCurveDisplay:
         """
         if not isinstance(cv_results, Mapping):
             raise TypeError(
-                "cv_results must be a dict, the table of one class; got "
-                f"{type(cv_results).__name__}. With several classes, choose one: cv_results_[0]."
+                f"cv_results is a {type(cv_results).__name__}; pass the dict of one class. With "
+                "several classes, choose one: cv_results_[0]."
             )
         return cls(feature_curve(cv_results), measure, rivals=rivals).plot(ax=ax)
 
@@ -197,7 +197,7 @@ class FeatureCurveDisplay:
         rivals: Mapping[str, Any] | None = None,
         ax: Any = None,
     ) -> FeatureCurveDisplay:
-        """Draw what a fitted sieve has chosen from.
+        """Draw the scores of a fitted sieve.
 
         Parameters
         ----------
@@ -229,7 +229,7 @@ class FeatureCurveDisplay:
             linestyle=style,
             capsize=3,
             elinewidth=1,
-            label="best setting, ± one standard error",
+            label="best setting ± one standard error",
         )
         others = zip(self.rivals.items(), LINES[1:] * (1 + len(self.rivals) // 5), strict=False)
         for (name, (sizes, scores)), (colour_, marker_, style_) in others:
@@ -254,7 +254,7 @@ class FeatureCurveDisplay:
             label=f"chosen: {n}",
         )
         self._axis(ax)
-        ax.set_ylabel(f"{self.measure} on unseen {self.nouns[1]}")
+        ax.set_ylabel(f"{self.measure} on held-out {self.nouns[1]}")
         ax.grid(alpha=0.3)
         fewer_spines(ax)
         legend_below(ax)
@@ -262,7 +262,7 @@ class FeatureCurveDisplay:
         return self
 
     def _axis(self, ax: Any) -> None:
-        """Ticks at the numbers that were tried, as far as they leave room for each other."""
+        """Ticks at the numbers that were tried, where there is room."""
         sizes = self.curve.sizes
         is_wide = sizes[-1] >= WIDE * sizes[0]
         if is_wide:
@@ -278,10 +278,10 @@ class FeatureCurveDisplay:
 
 
 class OperatingPointDisplay:
-    """The precision-recall curve, the point of the model's threshold, and the line of its price.
+    """The precision-recall curve, the model's threshold on it, and the line of its price.
 
-    Along the line a false alarm more is worth as many hits as the price says: every point above it
-    is better than the model at this price. For F1 and its own price it is the line of equal F1.
+    All points of the line are worth the same as the model if a false alarm costs ``price_`` missed
+    positives; points above it are better. For F1 at its own price it is the line of equal F1.
 
     Parameters
     ----------
@@ -296,14 +296,14 @@ class OperatingPointDisplay:
     def from_estimator(
         cls, model: Any, X: Any, y: Any, *, label: Any = None, ax: Any = None
     ) -> OperatingPointDisplay:
-        """Draw what a fitted classifier does with these rows.
+        """Draw the operating point of a fitted classifier on these rows.
 
         Parameters
         ----------
         model : estimator
             A classifier of this package.
         X, y
-            Rows, best those that the model has not seen, and their labels.
+            Rows, preferably held-out ones, and their labels.
         label : object, optional
             One of ``model.classes_``; needed with more than two.
         ax : matplotlib Axes, optional
@@ -313,23 +313,23 @@ class OperatingPointDisplay:
         point = operating_points(model, X, y)[number]
         if point is None:
             raise ValueError(
-                f"y has no row of {title}, or no other row, so that precision and recall mean "
-                "nothing; give rows of both."
+                f"y has no row of {title}, or no other row, so precision and recall are undefined; "
+                "give rows of both."
             )
         return cls(point, title).plot(ax=ax)
 
     def plot(self, *, ax: Any = None) -> OperatingPointDisplay:
         """Draw; ``ax`` as for :meth:`from_estimator`."""
         ax, point = new_axes(ax, 5.0), self.point
-        # Precision jumps between thresholds; steps promise no more than what was seen.
+        # Precision jumps between thresholds, so steps and not lines.
         self.curve_ = ax.step(
             point.recalls, point.precisions, where="post", color=FOR, label="all thresholds"
         )[0]
         share = point.n_positives / point.n_samples
-        ax.axhline(share, color=OTHERS, linestyle=":", label=f"alarms at random: {share:.2g}")
+        ax.axhline(share, color=OTHERS, linestyle=":", label=f"random predictions: {share:.2g}")
         recalls, precisions = point.price_line()
         if recalls.size:
-            text = f"worth the same, if a false alarm costs {point.price:.2g} of a miss"
+            text = f"worth the same if a false alarm costs {point.price:.2g} missed positives"
             ax.plot(recalls, precisions, color=AGAINST, linestyle="--", label=text)
         ax.plot(
             *(point.recall, point.precision),
@@ -341,7 +341,7 @@ class OperatingPointDisplay:
         )
         ax.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.05))
         ax.set_xlabel(f"recall of {point.n_positives} positives")
-        ax.set_ylabel("precision of the alarms")
+        ax.set_ylabel("precision")
         ax.set_title(self.title, loc="left", fontsize=11)
         ax.grid(alpha=0.3)
         fewer_spines(ax)
@@ -354,7 +354,7 @@ def _pair(name: str, pair: Any) -> tuple[Any, Any]:
     sizes, scores = (np.asarray(each, dtype=np.float64) for each in pair)
     if sizes.shape != scores.shape or sizes.ndim != 1 or not sizes.size:
         raise ValueError(
-            f"rivals[{name!r}] must be two lists of one length, numbers of features and scores; "
-            f"got shapes {sizes.shape} and {scores.shape}."
+            f"rivals[{name!r}] has shapes {sizes.shape} and {scores.shape}; give two lists of one "
+            "length, numbers of features and scores."
         )
     return sizes, scores

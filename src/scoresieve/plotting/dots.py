@@ -32,11 +32,11 @@ class DotsDisplay:
     Parameters
     ----------
     weights : ndarray of shape (n_models, n_selected)
-        Of the features that some model has, 0 where another has not.
+        Of the features that some model has; 0 where a model lacks one.
     names : sequence of str
-        Of the features.
+        Names of the features.
     models : sequence of str
-        What each model is called.
+        Names of the models.
     """
 
     x_label = "model"
@@ -45,9 +45,8 @@ class DotsDisplay:
         self.weights = np.asarray(weights, dtype=np.float64)
         if self.weights.shape != (len(models), len(names)) or not self.weights.size:
             raise ValueError(
-                f"weights has shape {self.weights.shape}; it must have a row for each of the "
-                f"{len(models)} models and a column for each of the {len(names)} features, and at "
-                "least one of both."
+                f"weights has shape {self.weights.shape}, but there are {len(models)} models and "
+                f"{len(names)} features; give a row for each model, a column for each feature."
             )
         self.names, self.models = [str(name) for name in names], [str(each) for each in models]
 
@@ -57,7 +56,7 @@ class DotsDisplay:
         rows = sp.csr_array(coefs)
         used = np.unique(rows.indices[rows.data != 0.0])
         if not used.size:
-            raise ValueError("the models have no features, so there is nothing to draw.")
+            raise ValueError("the models have no features, so there is nothing to draw; raise C.")
         return cls(rows[:, used].toarray(), names[used], [str(model) for model in models])
 
     def _order(self) -> Any:
@@ -71,7 +70,7 @@ class DotsDisplay:
         Parameters
         ----------
         max_features : int, default=40
-            Features with a row; those of most models, and then with the largest weights.
+            Features shown: those of most models first, then those with the largest weights.
         ax : matplotlib Axes, optional
             Where to draw; a new figure by default.
         """
@@ -94,7 +93,7 @@ class DotsDisplay:
 class FeaturePathDisplay(DotsDisplay):
     """Which features stay as their number grows: a column for each number, a row for each feature.
 
-    Features come from the top in the order in which they enter.
+    Rows are in the order in which features enter, the first on top.
     """
 
     x_label = "number of features"
@@ -109,12 +108,12 @@ class FeaturePathDisplay(DotsDisplay):
         max_features: int = 40,
         ax: Any = None,
     ) -> FeaturePathDisplay:
-        """Draw the models with fewer features that a fitted sieve keeps, up to its own.
+        """Draw the models of a fitted sieve with fewer features, up to its own.
 
         Parameters
         ----------
         model : ScoreSieve
-            Fitted with several numbers of features to choose from.
+            Fitted with several values of ``n_features_to_select``.
         feature_names : array-like of shape (n_features,), optional
         label : object, optional
             One of ``model.classes_``; needed with more than two.
@@ -170,7 +169,7 @@ class SupportsDisplay(DotsDisplay):
             As for :meth:`plot`.
         """
         if not hasattr(model, "supports_"):
-            raise TypeError(f"{type(model).__name__} has no supports_, the features of each class.")
+            raise TypeError(f"{type(model).__name__} has no supports_; draw a model of classes.")
         parts = model.summary(feature_names).parts
         names = {each.column: each.name for part in parts for each in part.weights}
         place = {column: at for at, column in enumerate(sorted(names))}
@@ -187,7 +186,7 @@ def dot_matrix(
 ) -> Any:
     """Dots of the weights, by area: blue and round for, orange and square against.
 
-    There is none where a weight is 0. Each column of ``weights`` has a scale of its own.
+    A weight of 0 has no dot. Each column of ``weights`` has its own scale.
     """
     shares, drawn = relative(weights.T).T, []
     for is_seen, colour, marker, text in (

@@ -74,7 +74,7 @@
     const first = sizes[0].size, last = sizes[sizes.length - 1].size;
     const top = Math.max(...sizes.map((s) => s.best.score));
     const spread = last > first ? (last / first) ** 0.04 : 1.5;
-    chart(find("curve"), `${measure} against the number of ${noun}; the numbers are in the table below`,
+    chart(find("curve"), `${measure} against the number of ${noun}; the table below has the numbers`,
       { min: first / spread, max: last * spread, log: true, ticks: sizes.map((s) => s.size), text: String },
       { min: low, max: high, ticks, text: (t) => t.toFixed(digits) },
       [`number of ${noun}`, measure],
@@ -90,7 +90,7 @@
         });
       });
     const table = document.createElement("table");
-    add(table, "caption", `${measure} on unseen ${contents.rows}`);
+    add(table, "caption", `Cross-validated ${measure}`);
     const head = add(add(table, "thead"), "tr");
     for (const text of [noun, measure, "standard error", "best setting"]) add(head, "th", text, { scope: "col" });
     const body = add(table, "tbody");
@@ -106,13 +106,13 @@
     const { noun, chosen, measure } = part(), { best, model, folds } = size(), n = size().size;
     find("size-now").textContent = count(n, noun);
     if (!best) return;
-    let words = `${count(n, noun)}${state.size === chosen ? ", as chosen" : ""}: ${measure} ${short(best.score)} `
-      + `(standard error ${short(best.error)}) on unseen ${contents.rows}, selected by ${best.setting}.`;
+    let words = `${count(n, noun)}${state.size === chosen ? " (chosen)" : ""}: cross-validated ${measure} ${short(best.score)} `
+      + `(standard error ${short(best.error)}), selected by ${best.setting}.`;
     if (model && model.setting !== best.setting) {
-      words += ` Below is what the chosen setting makes of ${count(n, noun)}: ${measure} ${short(model.score)}, by ${model.setting}.`;
+      words += ` The table below shows the chosen setting with ${count(n, noun)}: ${measure} ${short(model.score)}, selected by ${model.setting}.`;
     }
-    if (!model && folds) words += ` Below are the ${noun} that it selected in the ${folds.n_fits} fits of the cross-validation.`;
-    if (!model && !folds) words += ` The model keeps no ${noun} for this number: fit again with it to see them.`;
+    if (!model && folds) words += ` The table below shows the ${noun} selected in the ${folds.n_fits} fits of the cross-validation.`;
+    if (!model && !folds) words += ` No ${noun} are saved for this number; to see them, fit with it.`;
     find("size-words").textContent = words;
     find("size").setAttribute("aria-valuetext", `${count(n, noun)}, ${measure} ${short(best.score)}`);
   }
@@ -130,9 +130,8 @@
     const all = listed(), key = model || state.key === "name" ? state.key : "fits";
     table.classList.toggle("without-weights", !model);
     table.classList.toggle("without-fits", !folds);
-    const weights = model ? "Weights: positive ones (solid) speak for the class, negative ones (hatched) against it. " : "";
-    const fits = folds ? `Fits: how many of the ${folds.n_fits} fits of the cross-validation, each without one part of the `
-      + `${contents.rows}, selected it${model ? ", too" : ""}.` : "";
+    const weights = model ? "Weights: positive (solid) for the class, negative (hatched) against it. " : "";
+    const fits = folds ? `Fits: how many of the ${folds.n_fits} fits of the cross-validation ${model ? "also " : ""}selected it.` : "";
     find("features-caption").textContent = weights + fits;
     const query = state.query.trim().toLowerCase();
     const seen = all.filter(([name]) => name.toLowerCase().includes(query));
@@ -156,7 +155,7 @@
       const cell = add(row, "td", folds ? `${n} of ${folds.n_fits}` : "", { class: "fits" });
       if (!model) bar(cell, n / folds.n_fits, "for");
     }
-    const tall = table.parentElement, more = tall.scrollHeight > tall.clientHeight + 2 ? "; the table scrolls" : "";
+    const tall = table.parentElement, more = tall.scrollHeight > tall.clientHeight + 2 ? "; scroll for more" : "";
     find("count").textContent = all.length ? `${seen.length} of ${count(all.length, noun)} shown${more}` : "";
     find("features-words").textContent = featuresWords();
     for (const th of table.tHead.rows[0].cells) {
@@ -167,18 +166,18 @@
   function featuresWords() {
     const { noun, sizes, chosen } = part(), { model, folds, size: n } = size(), most = sizes[chosen].size;
     if (model) return "";
-    if (!folds) return `No ${noun} are kept for ${n}. Move the slider to ${most} or fewer.`;
-    return `A model of all ${contents.rows} was fitted with ${count(most, noun)} and fewer. For ${n} the table shows what the fits of the `
-      + `cross-validation selected, ${n} each and not always the same: without weights, since each fit has its own.`;
+    if (!folds) return `No ${noun} are saved for ${n}. Move the slider to ${most} or fewer.`;
+    return `Models of all ${contents.rows} have at most ${count(most, noun)}. For ${n}, the table shows how often the fits of the `
+      + "cross-validation selected each; every fit has its own weights, so none are shown.";
   }
 
   function showTest() {
     const { title, measure, noun } = part(), { model } = size(), point = model && model.point, test = contents.test;
-    let words = "No test rows were given: model.report(path, X_test, y_test) adds what the model does with them.";
-    if (test) words = `The fitted model: ${test.measure} ${short(test.score)} on ${count(test.n_samples, contents.rows)} that were given for this page.`;
-    if (test && !model) words += ` There is no model of all ${contents.rows} with ${count(size().size, noun)} to try on them.`;
-    if (test && model && !point && measure) words += ` They do not hold both ${title} and others.`;
-    if (point && state.size !== part().chosen) words += ` Below is what ${count(size().size, noun)} by the chosen setting do.`;
+    let words = "No test rows were given. model.report(path, X_test, y_test) adds the score on them.";
+    if (test) words = `The fitted model: ${test.measure} ${short(test.score)} on ${count(test.n_samples, `test ${contents.rows}`)}.`;
+    if (test && !model) words += ` No model with ${count(size().size, noun)} was fitted on all training ${contents.rows}.`;
+    if (test && model && !point && measure) words += ` They lack either ${title} or other classes, so there is no curve.`;
+    if (point && state.size !== part().chosen) words += ` Below: the chosen setting with ${count(size().size, noun)}.`;
     find("test-words").textContent = words;
     find("test").hidden = !point;
     if (!point) return;
@@ -201,8 +200,8 @@
         shape(svg, "circle", { cx: x(point.recall), cy: y(point.precision), r: 6, fill: "var(--mark)" });
       });
     find("recall-words").textContent = `The dot is the model: precision ${short(point.precision)}, recall ${short(point.recall)}. `
-      + "Solid: all thresholds. Dotted: alarms at random."
-      + (point.price_line.length ? ` Dashed: worth the same, if a false alarm costs ${short(point.price, 2)} of a miss.` : "");
+      + "Solid: all thresholds. Dotted: random predictions."
+      + (point.price_line.length ? ` Dashed: worth the same if a false alarm costs ${short(point.price, 2)} of a missed positive.` : "");
   }
 
   function showPart() {

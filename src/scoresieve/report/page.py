@@ -28,34 +28,33 @@ def write_report(
     feature_names: ArrayLike | None = None,
     title: str | None = None,
 ) -> None:
-    """Write one self-contained HTML page to look at a fitted model.
+    """Write one self-contained HTML page about a fitted model.
 
-    The page has a slider over the numbers of features with the curve of scores, the table of
-    features, the confusion matrix and the precision-recall curve on rows that you give, the
-    certificate in words, and how to load the model. It asks nothing of the network, and holds
-    names, weights and counts, but no row of the data.
+    The page shows the cross-validated score for each number of features (with a slider), the
+    features and their weights, the confusion matrix and the precision-recall curve on your test
+    rows, the summary, and how to load the model. It needs no network, and contains names, weights
+    and counts, but no row of the data.
 
     **Conventions**
 
-    * Features are shown for the numbers that the model keeps: of a ``ScoreSieve`` those up to the
-      chosen one, of all other models their own. Scores and settings are shown for all numbers.
-    * Equal models and rows give equal pages, byte by byte. The page replaces an older one only when
-      it is complete.
+    * A ``ScoreSieve`` shows scores for all numbers of features, and weights up to the chosen one.
+      All other models show their own number.
+    * Equal models and rows give identical pages. An older page is replaced only when the new one is
+      complete.
 
     Parameters
     ----------
     model : estimator
         Any fitted estimator of this package.
     path : path
-        Of the page.
+        File to write.
     X_test, y_test : optional
-        Rows that the model has not seen, for the confusion matrix and the precision-recall curve;
-        bags for a model of bags.
+        Held-out rows for the confusion matrix and the precision-recall curve; bags for a model of
+        bags.
     feature_names : array-like of shape (n_features,), optional
-        Names of the columns; by default those of the data frame that the model was fitted on, or
-        their numbers.
+        Names of the columns; by default those of the training data frame, or their numbers.
     title : str, optional
-        Heading of the page; what the model is by default.
+        Heading of the page; by default that of the summary.
 
     Examples
     --------
@@ -72,7 +71,7 @@ def write_report(
     """
     if not hasattr(model, "summary"):
         raise TypeError(
-            f"model must be an estimator of scoresieve that selects; got {type(model).__name__}."
+            f"model is a {type(model).__name__}; pass a fitted estimator of scoresieve."
         )
     check_is_fitted(model, "coef_")
     if (X_test is None) != (y_test is None):
@@ -81,7 +80,7 @@ def write_report(
     folder = os.path.dirname(os.path.realpath(path))
     if not os.path.isdir(folder):
         raise FileNotFoundError(
-            f"path={os.fspath(path)!r} lies in a folder that does not exist; make {folder!r} first."
+            f"path={os.fspath(path)!r} is in a folder that does not exist; make {folder!r} first."
         )
     page = page_text(model, page_contents(model, X_test, y_test, feature_names), title)
     with replaced(path) as stream:
@@ -116,13 +115,13 @@ def filled(template: str, **values: str) -> str:
 
 
 def json_in_html(contents: Any) -> str:
-    """JSON that cannot end the element it stands in, whatever names of features hold."""
+    """JSON that cannot end its HTML element, whatever the names of features contain."""
     text = json.dumps(contents, allow_nan=False, separators=(",", ":"), ensure_ascii=True)
     return text.replace("&", r"\u0026").replace("<", r"\u003c").replace(">", r"\u003e")
 
 
 def plain_text(contents: dict[str, Any]) -> str:
-    """What a reader without JavaScript sees."""
+    """The page as text, for readers without JavaScript."""
     lines = [contents["model"]]
     for part in contents["parts"]:
         lines += ["", part["heading"], *(f"{name}: {text}" for name, text in part["facts"])]

@@ -133,7 +133,7 @@ def test_a_table_in_each_form_gives_the_same_bits(tmp_path, mixed, separator):
     assert abs(read_like(other, encoding).X - table.X).max() == 0
 
 
-def test_what_a_column_is_can_be_said(tmp_path, mixed):
+def test_the_type_of_a_column_can_be_given(tmp_path, mixed):
     path = str(tmp_path / "data.csv")
     mixed.to_csv(path, index=False)
     table = read_training(path, Choices(label="7", drop=("size", "3"), categorical=("n",)))
@@ -142,7 +142,7 @@ def test_what_a_column_is_can_be_said(tmp_path, mixed):
     # Categories that look like numbers are the same in a file where all of them do not.
     mixed["n"] = ["x", *mixed["n"].astype(str)[1:]]
     mixed.to_csv(path, index=False)
-    with pytest.warns(UserWarning, match=r"'n' has values that training did not have, in 1 of 40"):
+    with pytest.warns(UserWarning, match=r"'n' has values unseen in training in 1 of 40"):
         found = read_like(path, kept(table.encoding))
     names = table.encoding.rows.feature_names().tolist()
     of_n = [place for place, name in enumerate(names) if name.startswith("n=")]
@@ -159,7 +159,7 @@ def test_two_values_are_one_column(tmp_path):
     path.write_text("sex\nf\nm\n")
     assert read_like(str(path), kept(table.encoding)).X.tolist() == [[1], [0]]
     path.write_text("sex\nx\nm\n")
-    with pytest.warns(UserWarning, match=r"in 1 of 2 rows: 'x'"):
+    with pytest.warns(UserWarning, match=r"in 1 of 2 rows \('x'\)"):
         assert read_like(str(path), kept(table.encoding)).X.tolist() == [[0], [0]]
 
 

@@ -25,15 +25,15 @@ from scoresieve._record import Record
 from scoresieve.cli.errors import BadData, WrongUse, listed, one_line
 
 _TRUTH = {"true": 1.0, "false": 0.0, "1": 1.0, "0": 0.0}
-#: Words that stand in fewer rows tell nothing about others.
+#: Words in fewer rows than this are left out.
 LEAST_ROWS = 2
-#: A standard deviation below it is 0.
+#: A standard deviation below this counts as 0.
 SMALLEST = sys.float_info.min
-#: Few different values are categories, however many words they have.
+#: At most this many different values: categories, however many words they have.
 FEW_VALUES = 20
-#: Cells of a text have at least so many words, in most rows.
+#: Least words of a cell of a text column, in most rows.
 WORDS_OF_TEXT = 3
-#: More different values than this, and than half of the rows, are names of rows.
+#: More different values than this, and than half of the rows: identifiers.
 MANY_VALUES = 50
 
 
@@ -77,8 +77,8 @@ class Number(Column):
             mean, scale = float(numbers.mean()), float(numbers.std())
         if not np.isfinite(mean) or not np.isfinite(scale):
             raise BadData(
-                f"{file}: the numbers of the column {name!r} are too large to add; divide them, or "
-                f"leave the column out with --drop {name}."
+                f"{file}: the column {name!r} is too large to standardise (infinite mean or "
+                f"deviation); rescale it, or leave it out with --drop {name}."
             )
         return cls(name, mean, scale if scale >= SMALLEST else 1.0)
 
@@ -112,7 +112,7 @@ class Flag(Column):
         if wrong.size:
             raise BadData(
                 f"{file}: the column {self.name!r} holds {str(values.iloc[wrong[0]])!r} in row "
-                f"{wrong[0] + 1}; it must be true or false, as in training."
+                f"{wrong[0] + 1}, but was true or false in training; correct it."
             )
         return found[:, np.newaxis]
 
@@ -124,9 +124,9 @@ class Flag(Column):
 
 @dataclass(frozen=True)
 class Category(Column):
-    """One column for each value; a value that training did not have is none of them.
+    """One column for each value of the training rows; other values are 0 in all of them.
 
-    Of two values the rarer has the column, since the other one would say the same again.
+    Of two values only the rarer has a column: the other would be redundant.
 
     Attributes
     ----------
@@ -162,9 +162,9 @@ class Category(Column):
         if new:
             n_new = sum(text not in place for text in texts)
             warnings.warn(
-                f"{file}: the column {self.name!r} has values that training did not have, in "
-                f"{n_new} of {len(texts)} rows: {listed(map(repr, new), 3)}; nothing is known of "
-                "them.",
+                f"{file}: the column {self.name!r} has values unseen in training in {n_new} of "
+                f"{len(texts)} rows ({listed(map(repr, new), 3)}); the model ignores them. To use "
+                "them, fit on rows that have them.",
                 stacklevel=2,
             )
         places = np.array([place.get(text, -1) for text in texts], dtype=np.int64)
@@ -196,9 +196,9 @@ class Text(Column):
             vectorizer.fit(texts_of(values))
         except ValueError as error:
             raise BadData(
-                f"{file}: no word of the text column {name!r} stands in {LEAST_ROWS} rows "
-                f"({one_line(error)}); leave the column out with --drop {name}, or treat it as "
-                f"categories with --categorical {name}."
+                f"{file}: no word of the text column {name!r} occurs in {LEAST_ROWS} rows or more "
+                f"({one_line(error)}); leave it out with --drop {name}, or make it categories with "
+                f"--categorical {name}."
             ) from error
         return cls(name, tuple(vectorizer.get_feature_names_out().tolist()), vectorizer.idf_)
 
@@ -240,11 +240,11 @@ def texts_in(record: Record, key: str) -> tuple[str, ...]:
 def fit_columns(
     frame: Any, file: str, categorical: Collection[str], text: Collection[str]
 ) -> tuple[Column, ...]:
-    """Each column in the way that it was said to be, or else looks like."""
+    """Each column as the user declared it, or else by its values."""
     both = sorted({*categorical} & {*text})
     if both:
         raise WrongUse(
-            f"{file}: --text {both[0]} and --categorical {both[0]} contradict; give one."
+            f"{file}: --text {both[0]} and --categorical {both[0]} exclude each other; give one."
         )
     found = []
     for name in frame.columns:
@@ -265,13 +265,13 @@ def _looks_like(values: Any, name: str, file: str) -> Any:
         return Number
     if pd.api.types.is_datetime64_any_dtype(values) or pd.api.types.is_timedelta64_dtype(values):
         raise BadData(
-            f"{file}: the column {name!r} holds dates; turn them into numbers, or leave the column "
-            f"out with --drop {name}."
+            f"{file}: the column {name!r} holds dates, which are not numbers; convert them, or "
+            f"leave it out with --drop {name}."
         )
     if not values.dropna().map(np.isscalar).all():
         raise BadData(
-            f"{file}: the column {name!r} holds lists or other parts; make columns of them, or "
-            f"leave it out with --drop {name}."
+            f"{file}: the column {name!r} holds lists or other containers; split it into columns, "
+            f"or leave it out with --drop {name}."
         )
     known = values.dropna().astype(str)
     n_values, n_rows = known.nunique(), len(values)
@@ -280,15 +280,15 @@ def _looks_like(values: Any, name: str, file: str) -> Any:
         return Text
     if n_values > MANY_VALUES and 2 * n_values > n_rows:
         raise BadData(
-            f"{file}: the column {name!r} has {n_values} different values in {n_rows} rows, as "
-            f"names of rows have; leave it out with --drop {name}, or say what it is with "
+            f"{file}: the column {name!r} has {n_values} different values in {n_rows} rows, like "
+            f"an identifier; leave it out with --drop {name}, or give its type with "
             f"--categorical {name} or --text {name}."
         )
     return Category
 
 
 def numbers_of(values: Any, name: str, file: str) -> FloatArray:
-    """The cells of a column as finite numbers; the first that is none is named."""
+    """The cells of a column as finite numbers; an error names the first that is not."""
     import pandas as pd
 
     numbers = pd.to_numeric(values, errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
@@ -298,12 +298,12 @@ def numbers_of(values: Any, name: str, file: str) -> FloatArray:
     cell, row = values.iloc[wrong[0]], wrong[0] + 1
     if pd.isna(cell):
         raise BadData(
-            f"{file}: the column {name!r} has no value in {int(values.isna().sum())} rows, the "
-            f"first is row {row}; fill them in, or leave the column out with --drop {name}."
+            f"{file}: the column {name!r} has missing values in {int(values.isna().sum())} rows "
+            f"(first: row {row}); fill them in, or fit without the column (--drop {name})."
         )
     raise BadData(
-        f"{file}: the column {name!r} holds {str(cell)!r} in row {row}, which is no finite number; "
-        "correct it, or leave the column out when fitting."
+        f"{file}: the column {name!r} holds {str(cell)!r} in row {row}, not a finite number; "
+        f"correct it, or fit without the column (--drop {name})."
     )
 
 
@@ -311,5 +311,5 @@ def texts_of(values: Any) -> list[str]:
     """The cells as text; a missing one is empty."""
     known = values.notna().to_numpy()
     texts = [str(value) if is_known else "" for value, is_known in zip(values, known, strict=True)]
-    # What pandas has read as a truth value is written in one way.
+    # pandas reads true, True and TRUE as the same value.
     return [text.capitalize() if text.lower() in ("true", "false") else text for text in texts]

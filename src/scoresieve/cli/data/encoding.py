@@ -182,7 +182,7 @@ class Encoding:
         """From plain data, all of it checked."""
         version = record.take("version", int)
         if version != VERSION:
-            record.refuse("version", f"is {version}; this scoresieve reads {VERSION}: upgrade it.")
+            record.refuse("version", f"is {version}, but this version reads {VERSION}; upgrade.")
         about = [record.take(name, str, type(None)) for name in _ABOUT]
         entry = record.record("rows")
         kinds: dict[str, Any] = {"numbered": Numbered, "named": Named}
@@ -252,8 +252,8 @@ def as_labels(name: str, values: Any) -> Array:
     missing = np.flatnonzero(series.isna())
     if missing.size:
         raise BadData(
-            f"{name}: {missing.size} rows have no label, the first is row {missing[0] + 1}; fill "
-            "them in, or leave these rows out."
+            f"{name}: {missing.size} rows have no label (first: row {missing[0] + 1}); fill them "
+            "in, or remove these rows."
         )
     if pd.api.types.is_bool_dtype(series):
         return series.to_numpy(dtype=bool)
@@ -265,8 +265,8 @@ def as_labels(name: str, values: Any) -> Array:
     found = np.unique(numbers)
     if found.size > MOST_FRACTIONS or not np.all(np.isfinite(numbers)):
         raise BadData(
-            f"{name}: the labels are {found.size} different numbers such as {found[0]:g}, which "
-            "are no classes; choose a column of classes with --label."
+            f"{name}: the labels are {found.size} different numbers such as {found[0]:g}, not "
+            "classes; choose a column of classes with --label."
         )
     return numbers
 
@@ -276,14 +276,15 @@ def choose_positive(name: str, y: Array, positive: str | None) -> Classes:
     classes = np.unique(y)
     if classes.size < 2:
         raise BadData(
-            f"{name}: all rows have the label {text_of(classes[0])}; add rows of a second class."
+            f"{name}: all rows have the label {text_of(classes[0])}; add rows of a second class, "
+            "or choose another column with --label."
         )
     if positive is None:
         return Classes(y)
     place = _find(positive, classes)
     if place is None:
         raise WrongUse(
-            f"{name}: --positive {positive} is none of the labels; they are "
+            f"{name}: --positive {positive} is not a label; choose one of "
             f"{listed(map(text_of, classes))}."
         )
     label = text_of(classes[place])
@@ -301,8 +302,8 @@ def match_labels(name: str, y: Array, classes: Array, against_rest: str | None) 
     unknown = [text_of(label) for label in found if text_of(label) not in known]
     if unknown:
         raise BadData(
-            f"{name}: the label {unknown[0]} is no class of the model; its classes are "
-            f"{listed(known)}. Correct the labels, or choose their column with --label."
+            f"{name}: the label {unknown[0]} is not a class of the model ({listed(known)}); "
+            "correct it, or choose the column of the labels with --label."
         )
     return classes[np.array([known[text_of(label)] for label in found])[places]]
 

@@ -40,15 +40,15 @@ def read_matrix(source: Source, choices: Choices, watch: Watch | None) -> Table:
     for option in ("text", "categorical", "drop"):
         if getattr(choices, option):
             raise WrongUse(
-                f"{source.name}: --{option} is for columns with names, and those of "
-                f"{source.kind.value} have numbers; leave it out."
+                f"{source.name}: --{option} needs named columns, and those of {source.kind.value} "
+                "have numbers; leave it out."
             )
     if source.kind is Kind.SVMLIGHT:
         for option, value in (("--label", choices.label), ("--bag", choices.bag)):
             if value is not None:
                 raise WrongUse(
-                    f"{source.name}: {option} {value} is for tables and npz; leave it out, since a "
-                    "svmlight file has its labels at the beginning of each line and no bags."
+                    f"{source.name}: {option} {value} is for tables and npz; svmlight lines begin "
+                    "with their label and name no bag, so leave it out."
                 )
         found = _read_svmlight(source, None, watch)
     else:
@@ -87,17 +87,17 @@ def _checked_labels(source: Source, found: Arrays) -> Array | None:
     X, y, bags = found.X, found.y, found.bags
     # A fit looks itself at row blocks, in the pass that it makes anyway.
     if source.kind is not Kind.BLOCKS and not np.all(np.isfinite(X.data if sp.issparse(X) else X)):
-        raise BadData(f"{source.name}: X holds NaN or infinity; fill in or leave out these rows.")
+        raise BadData(f"{source.name}: X holds NaN or infinity; fill in or remove these rows.")
     if y is None:
         return None
     if bags is not None and bags.size != X.shape[0]:
         raise BadData(
-            f"{source.name}: there are {bags.size} names of bags for {X.shape[0]} rows; save one "
-            "for each row."
+            f"{source.name}: there are {bags.size} bag names for {X.shape[0]} rows; save one for "
+            "each row."
         )
     if y.size not in (X.shape[0], None if bags is None else np.unique(bags).size):
         raise BadData(
-            f"{source.name}: there are {y.size} labels for {X.shape[0]} rows; save one for each."
+            f"{source.name}: there are {y.size} labels for {X.shape[0]} rows; save one a row."
         )
     return as_labels(source.name, y)
 
@@ -108,8 +108,8 @@ def _read_names(path: str, n_features: int) -> list[str]:
         names = [line.strip() for line in stream.read().decode("utf-8-sig").splitlines()]
     if len(names) != n_features:
         raise BadData(
-            f"{path}: it has {len(names)} lines, but there are {n_features} columns; give one name "
-            "in each line."
+            f"{path}: it has {len(names)} lines for {n_features} columns; write one name a line, "
+            "for every column."
         )
     return names
 
@@ -126,16 +126,16 @@ def _read_svmlight(source: Source, like: Numbered | None, watch: Watch | None) -
             X, y = load_svmlight_file(stream, zero_based=True)
         except (ValueError, OverflowError) as error:
             raise BadData(
-                f"{source.name}: a line is not of the form 'label index:value ...' with rising "
+                f"{source.name}: a line is not of the form 'label index:value ...' with increasing "
                 f"indices ({one_line(error)}); correct it."
             ) from error
     if X.nnz == 0:
-        raise BadData(f"{source.name}: no row holds any 'index:value'; check the file.")
+        raise BadData(f"{source.name}: no line has any 'index:value' pair; check the file.")
     first = int(X.indices.min())
     if like is not None and not like.zero_based and first == 0:
         raise BadData(
-            f"{source.name}: it has a column 0, but the model was fitted on columns from 1 on; "
-            "number the columns as in the training file."
+            f"{source.name}: it has a column 0, but columns of the training file start at 1; "
+            "renumber them."
         )
     zero_based = first == 0 if like is None else like.zero_based
     if not zero_based:
@@ -157,8 +157,8 @@ def _read_arrays(source: Source, label: str | None, bag: str | None, unit_rows: 
         return _read_npz(source, label, bag)
     if unit_rows:
         raise WrongUse(
-            f"{source.name}: rows of row blocks are not scaled when they are read; give "
-            "--unit-rows to scoresieve convert, and leave it out where the blocks are used."
+            f"{source.name}: row blocks are not scaled when they are read; give --unit-rows to "
+            "scoresieve convert, which writes them, and leave it out here."
         )
     return _read_blocks(source, label, bag)
 
@@ -173,7 +173,7 @@ def _read_npz(source: Source, label: str | None, bag: str | None) -> Arrays:
             y = file["bag_label"]
     if names is not None and names.shape != (X.shape[1],):
         raise BadData(
-            f"{source.name}: feature_names has the shape {names.shape}, but X has {X.shape[1]} "
+            f"{source.name}: feature_names has shape {names.shape}, but X has {X.shape[1]} "
             "columns; save one name for each."
         )
     return Arrays(X, y, bags, names)
@@ -187,13 +187,13 @@ def _matrix(source: Source, file: Any, stream: Any) -> Any:
         X = sp.load_npz(stream).tocsr()
     else:
         raise BadData(
-            f"{source.name}: it holds {listed(file.files)} and no matrix; save X under the name X, "
+            f"{source.name}: it holds {listed(file.files)} but no matrix; save X under the name X, "
             "or with scipy.sparse.save_npz."
         )
     if X.ndim != 2 or X.dtype.kind not in "biuf" or 0 in X.shape:
         raise BadData(
-            f"{source.name}: X has the shape {X.shape} and the dtype {X.dtype}; it must be a "
-            "matrix of numbers with at least one row and one column."
+            f"{source.name}: X has shape {X.shape} and dtype {X.dtype}; save a matrix of numbers "
+            "with at least one row and one column."
         )
     return X if X.dtype == np.float32 else X.astype(np.float64)
 
@@ -206,8 +206,8 @@ def _array(
         if _is_file(name):
             return _load_array(name)
         raise WrongUse(
-            f"{source.name}: {option} {name} is no array of the file, which holds "
-            f"{listed(file.files)}; give one of these, or a file that ends in .npy."
+            f"{source.name}: {option} {name} is not an array of the file; give one of "
+            f"{listed(file.files)}, or a .npy file."
         )
     found = name or next((each for each in usual if each in file), None)
     return None if found is None else _checked(source.name, file[found], found)
@@ -226,20 +226,20 @@ def _load_array(name: str) -> Array:
 def _checked(file: str, array: Array, name: str) -> Array:
     if array.ndim != 1 or array.dtype.kind not in "biufUS":
         raise BadData(
-            f"{file}: the array {name} has the shape {array.shape} and the dtype {array.dtype}; it "
-            "must be one number or text for each row."
+            f"{file}: the array {name} has shape {array.shape} and dtype {array.dtype}; save one "
+            "number or text for each row."
         )
     return array
 
 
 def _read_blocks(source: Source, label: str | None, bag: str | None) -> Arrays:
-    """X as it lies in the folder; a label is a ``.npy`` file with others than those in there."""
+    """X as it lies in the folder; a label is a ``.npy`` file that replaces those in there."""
     if bag is not None:
-        raise WrongUse(f"{source.name}: --bag {bag} is not for row blocks, which have no bags.")
+        raise WrongUse(f"{source.name}: row blocks have no bags; leave --bag {bag} out.")
     if label is not None and not _is_file(label):
         raise WrongUse(
-            f"{source.name}: --label {label} is no file that ends in .npy; leave it out for the "
-            "labels in the folder, or save others with numpy.save."
+            f"{source.name}: --label {label} is not a .npy file; leave it out to use the labels in "
+            "the folder, or save others with numpy.save."
         )
     try:
         X = open_blocks(source.name)

@@ -32,7 +32,7 @@ def training_table(source: Source, choices: Choices, watch: Watch | None = None)
     table = read(source, choices, watch)
     if table.y is None:
         raise WrongUse(
-            f"{source.name}: there is no array y with the labels; name another one with --label."
+            f"{source.name}: there is no array y with the labels; name theirs with --label."
         )
     return table
 
@@ -58,10 +58,10 @@ def read_like(
     source = find_source(path)
     if (source.kind in TABLES) != isinstance(encoding.rows, Named):
         has, wants = ("names", "numbers") if source.kind in TABLES else ("numbers", "names")
-        formats = "CSV or parquet" if wants == "names" else "svmlight, npz or row block"
+        formats = "CSV or parquet" if wants == "names" else "svmlight, npz or row-block"
         raise BadData(
-            f"{source.name}: its columns have {has}, but the model was fitted on columns with "
-            f"{wants}; give a file in {formats} form."
+            f"{source.name}: its columns have {has}, but those of the model have {wants}; give a "
+            f"{formats} file."
         )
     label = (label or encoding.label) if with_labels else None
     encoding = replace(encoding, label=label, bag=bag or encoding.bag)
@@ -73,7 +73,7 @@ def read_like(
 def bags_of(table: Table) -> Bags:
     """The rows of each bag together, in the order of first appearance."""
     if table.bags is None:
-        raise WrongUse(f"{table.file}: say which column names the bag of each row with --bag NAME.")
+        raise WrongUse(f"{table.file}: no column of bags is known; name it with --bag NAME.")
     return scoresieve.mil.Bags.from_groups(table.X, table.bags)
 
 
@@ -96,7 +96,7 @@ def _labels_of(table: Table, bags: Bags) -> Array:
     if differs.size:
         bag = bag_of[differs[0]]
         raise BadData(
-            f"{table.file}: the rows of the bag {names[bag]} have the labels {labels[bag]} and "
-            f"{y[differs[0]]}; a bag needs one label, the same in all its rows."
+            f"{table.file}: rows of the bag {names[bag]} have the labels {labels[bag]} and "
+            f"{y[differs[0]]}; give all rows of a bag one label."
         )
     return labels[np.searchsorted(names, bags.names)]

@@ -19,7 +19,7 @@ from typing import IO, Any
 from scoresieve.cli.errors import BadData, WrongUse, one_line
 from scoresieve.design.blocks.manifest import MANIFEST
 
-#: As much of a file as is looked at to see what it is.
+#: Bytes at the start of a file that its format is recognised from.
 HEAD = 65536
 STANDARD_INPUT = "-"
 
@@ -49,7 +49,7 @@ _PAIR = re.compile(r"(qid|-?\d+):\S+")
 
 @dataclass(frozen=True)
 class Choices:
-    """What a user says about a file; ``names`` is a file with the names of numbered columns."""
+    """Options about a file; ``names`` is a file with the names of numbered columns."""
 
     label: str | None = None
     positive: str | None = None
@@ -83,7 +83,7 @@ class Source:
 
     @contextmanager
     def open(self, watch: Watch | None = None) -> Iterator[IO[bytes]]:
-        """The unpacked bytes from the beginning; what goes wrong names the file.
+        """The unpacked bytes from the beginning; errors name the file.
 
         Parameters
         ----------
@@ -96,7 +96,7 @@ class Source:
 
 
 class _Watched(io.RawIOBase):
-    """A stream that says how far it has been read."""
+    """A stream that reports how far it has been read."""
 
     def __init__(self, stream: IO[bytes], watch: Watch) -> None:
         self._stream, self._watch = stream, watch
@@ -136,14 +136,14 @@ def reading(name: str) -> Iterator[None]:
         ) from error
     except UnicodeDecodeError as error:
         raise BadData(
-            f"{name}: byte {error.start} is no text in UTF-8; save the file in that encoding."
+            f"{name}: byte {error.start} is not valid UTF-8; save the file in that encoding."
         ) from error
     except OSError as error:
         raise BadData(
             f"{name}: cannot be read ({error.strerror or one_line(error)}); check the file."
         ) from error
     except (ValueError, OverflowError, zipfile.BadZipFile, RuntimeError) as error:
-        raise BadData(f"{name}: cannot be read: {one_line(error)}; correct the file.") from error
+        raise BadData(f"{name}: cannot be read ({one_line(error)}); correct the file.") from error
 
 
 def _raw(path: str, content: bytes | None) -> IO[bytes]:
@@ -164,7 +164,7 @@ def find_source(path: str) -> Source:
         raw.seek(0)
         head: bytes = _UNPACK[packing](raw).read(HEAD)
         if not head.strip():
-            raise BadData(f"{name}: the file is empty; give one with at least a row of data.")
+            raise BadData(f"{name}: the file is empty; give one with at least one row.")
         kind = _kind(name, head, raw)
     # Standard input is named as such in messages, and read from memory.
     return Source(name, kind, packing, content)
@@ -173,8 +173,8 @@ def find_source(path: str) -> Source:
 def _check_file(path: str) -> None:
     if os.path.isdir(path) and not os.path.exists(os.path.join(path, MANIFEST)):
         raise BadData(
-            f"{path}: this is a folder without row blocks; give the name of a file, or of a folder "
-            "that scoresieve convert wrote."
+            f"{path}: this is a folder without row blocks; give a file, or a folder written by "
+            "scoresieve convert."
         )
     if not os.path.exists(path):
         raise BadData(f"{path}: there is no such file; check the name and the folder.")
@@ -183,20 +183,20 @@ def _check_file(path: str) -> None:
 def _packing(name: str, start: bytes) -> str:
     """How a file is compressed: its name and its content must not contradict each other."""
     found = next((suffix for suffix, magic in _PACKED.items() if start.startswith(magic)), "")
-    said = os.path.splitext(name)[1].lower()
-    if said in _PACKED and said != found and start:
+    suffix = os.path.splitext(name)[1].lower()
+    if suffix in _PACKED and suffix != found and start:
         raise BadData(
-            f"{name}: the name ends in {said}, but the content is not compressed so; rename the "
+            f"{name}: the name ends in {suffix}, but the content is not in that format; rename the "
             "file, or compress it again."
         )
     for magic, other in _OTHERS.items():
         if start.startswith(magic):
-            raise BadData(f"{name}: it is compressed as {other}; unpack it, or use gz or bz2.")
+            raise BadData(f"{name}: {other} files are not supported; unpack it, or use gz or bz2.")
     return found
 
 
 def _kind(name: str, head: bytes, raw: IO[bytes]) -> Kind:
-    """By content alone, since names often say nothing."""
+    """By content alone: names are often uninformative."""
     if head.startswith(b"PAR1"):
         return Kind.PARQUET
     if head.startswith(b"PK"):
@@ -205,12 +205,12 @@ def _kind(name: str, head: bytes, raw: IO[bytes]) -> Kind:
         if "model.json" in members:
             raise BadData(f"{name}: this is a model, not data; give the model before the data.")
         if not members or not all(member.endswith(".npy") for member in members):
-            raise BadData(f"{name}: this zip is no npz file of NumPy; unpack it first.")
+            raise BadData(f"{name}: this zip file is not an npz file; unpack it first.")
         return Kind.NPZ
     if b"\0" in head:
         raise BadData(
-            f"{name}: it holds bytes that are neither svmlight, CSV, npz nor parquet; convert it "
-            "to one of these."
+            f"{name}: the binary content is neither npz nor parquet; convert it to one of these, "
+            "CSV or svmlight."
         )
     return Kind.SVMLIGHT if _is_svmlight(_lines(head)) else Kind.CSV
 
@@ -224,7 +224,7 @@ def _lines(head: bytes) -> list[str]:
 
 
 def _is_svmlight(lines: list[str]) -> bool:
-    """``label index:value ...`` in most lines, so that a damaged one is still reported as such."""
+    """``label index:value ...`` in most lines; an error can then name the damaged ones."""
     rows = [line.split() for line in lines]
     pairs = [len(row) > 1 and bool(_PAIR.fullmatch(row[1])) for row in rows]
     bare = [len(row) == 1 and bool(_LABEL.fullmatch(row[0])) for row in rows]

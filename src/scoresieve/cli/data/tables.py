@@ -16,7 +16,7 @@ from scoresieve.cli.data.encoding import Encoding, Named, Table, as_labels, choo
 from scoresieve.cli.data.source import Choices, Kind, Source, Watch
 from scoresieve.cli.errors import BadData, WrongUse, listed, one_line
 
-#: A column of this name holds the labels, if the user names none.
+#: Names of a column of labels, if the user gives none.
 USUAL_LABELS = ("label", "labels", "target", "class", "y")
 _SEPARATORS = (",", ";", "\t", "|")
 #: Whatever stands in a row after the last column.
@@ -24,7 +24,7 @@ _BEYOND = "(beyond the header)"
 
 
 def read_table(source: Source, choices: Choices, watch: Watch | None) -> Table:
-    """X and y, each column being what it looks like or was said to be."""
+    """X and y; each column has the type that its values suggest, or that the user gave."""
     if choices.names or choices.unit_rows:
         option = "--names" if choices.names else "--unit-rows"
         raise WrongUse(f"{source.name}: {option} is for svmlight and npz; leave it out.")
@@ -37,7 +37,7 @@ def read_table(source: Source, choices: Choices, watch: Watch | None) -> Table:
     )
     used = [name for name in names if name not in {label, bag, *dropped}]
     if not used:
-        raise BadData(f"{source.name}: no column is left to choose from; give at least one more.")
+        raise BadData(f"{source.name}: no column is left to select from; give at least one.")
     frame = read_frame(source, _wanted(used, label, bag), {*categorical, *text} & {*used}, watch)
     classes = choose_positive(source.name, _labels(source, frame, label), choices.positive)
     rows = Named(fit_columns(frame[used], source.name, categorical, text))
@@ -54,7 +54,7 @@ def table_like(source: Source, encoding: Encoding, rows: Named, watch: Watch | N
     if missing:
         raise BadData(
             f"{source.name}: it lacks {listed(map(repr, missing))}, which the model was fitted on; "
-            "add the column, or fit without it."
+            f"add it, or fit again without it (--drop {missing[0]})."
         )
     label = _find_column(source, names, encoding.label, "--label")
     bag = _find_column(source, names, encoding.bag, "--bag")
@@ -71,8 +71,8 @@ def _label_column(source: Source, names: list[str], asked: str | None) -> Any:
     usual = [name for name in names if name.lower() in USUAL_LABELS]
     if len(usual) != 1:
         raise WrongUse(
-            f"{source.name}: say which column holds the labels with --label NAME; the columns are "
-            f"{listed(names)}."
+            f"{source.name}: the column of the labels is not clear; name it with --label NAME, one "
+            f"of {listed(names)}."
         )
     return usual[0]
 
@@ -88,7 +88,7 @@ def _find_column(source: Source, names: list[str], asked: str | None, option: st
     if len(parts) > 1 and set(parts) <= set(names):
         one_by_one = f" Give them one by one: {' '.join(f'{option} {part}' for part in parts)}."
     raise WrongUse(
-        f"{source.name}: {option} {asked} is none of its {len(names)} columns; they are "
+        f"{source.name}: {option} {asked} is not one of its {len(names)} columns: "
         f"{listed(names)}.{one_by_one}"
     )
 
@@ -108,8 +108,8 @@ def _bags(source: Source, frame: Any, bag: str | None) -> Array | None:
     missing = np.flatnonzero(values.isna())
     if missing.size:
         raise BadData(
-            f"{source.name}: row {missing[0] + 1} has no bag in the column {bag!r}; fill "
-            "it in, or leave the row out."
+            f"{source.name}: row {missing[0] + 1} has no bag in the column {bag!r}; fill it in, or "
+            "remove the row."
         )
     return np.array([str(value) for value in values])
 
@@ -126,7 +126,7 @@ def column_names(source: Source) -> list[str]:
     twice = [name for name, count in Counter(names).items() if count > 1]
     if twice:
         raise BadData(
-            f"{source.name}: the column {twice[0]!r} is there twice; give each column its own name."
+            f"{source.name}: the column name {twice[0]!r} occurs twice; give each its own name."
         )
     return names
 
@@ -157,7 +157,7 @@ def _read_csv(source: Source, columns: list[str], texts: Iterable[str], watch: W
     import pandas as pd
 
     names, separator = _header(source)
-    # Without a column of their own, cells beyond the header would get lost without a word.
+    # Without a column of their own, cells beyond the header would be lost silently.
     header = io.StringIO()
     csv.writer(header, delimiter=separator, lineterminator="\n").writerow([*names, _BEYOND])
     with source.open(watch) as stream:
@@ -180,8 +180,8 @@ def _read_csv(source: Source, columns: list[str], texts: Iterable[str], watch: W
     long = frame.pop(_BEYOND).notna().to_numpy()
     if long.any():
         raise BadData(
-            f"{source.name}: row {int(long.argmax()) + 1} has more cells than the header has names;"
-            " put cells that hold the separator in quotes."
+            f"{source.name}: row {int(long.argmax()) + 1} has more cells than the header; put "
+            "quotes around cells that contain the separator."
         )
     return frame
 
@@ -202,15 +202,14 @@ class _Joined(io.RawIOBase):
 
 
 def _header(source: Source) -> tuple[list[str], str]:
-    """Names and the separator that stands most often between them."""
+    """Names, and the most frequent separator between them."""
     with source.open() as stream:
         text = stream.readline().decode("utf-8-sig").rstrip("\r\n")
     separator = max(_SEPARATORS, key=text.count)
     names = [name.strip() for name in next(csv.reader([text], delimiter=separator))]
     if all(_is_number(name) for name in names):
         raise BadData(
-            f"{source.name}: the first line holds numbers only; a CSV file needs a first line with "
-            "the names of the columns."
+            f"{source.name}: the first line holds only numbers; put the names of the columns there."
         )
     if not all(names):
         raise BadData(

@@ -36,8 +36,8 @@ def write_svmlight(table: Table, stream: IO[bytes]) -> None:
     y = table.y if table.positive is None else np.where(table.y == table.positive, 1, -1)
     if y.dtype.kind not in "biuf":
         raise WrongUse(
-            f"{table.file}: the labels are text, and svmlight has numbers; say which class is 1, "
-            "all others being -1, with --positive LABEL."
+            f"{table.file}: the labels are text, but svmlight needs numbers; give --positive LABEL "
+            "to write this class as 1 and all others as -1."
         )
     X = table.X
     if sp.issparse(X):  # both kinds of indices must be of one type there
@@ -94,23 +94,23 @@ _PACK: dict[str, Callable[[IO[bytes]], Any]] = {
 
 
 def convert_file(path: str, output: str, *, quiet: bool, **choices: Any) -> tuple[int, int]:
-    """Write the rows in the format that the name of the output says; how many rows and columns."""
+    """Write the rows in the format of the output's suffix; the numbers of rows and columns."""
     end, packing = _format_of(output)
     if end == BLOCKS and os.path.lexists(output):
         raise BadData(
-            f"{output}: it exists; give the name of a new folder, or remove that one first."
+            f"{output}: it exists; give the name of a new folder, or remove this one first."
         )
     check_output(output.rstrip("/") if end == BLOCKS else output)
     with progress_of_reading(path, quiet) as watch:
-        source, said = find_source(path), Choices(**choices)
+        source, chosen = find_source(path), Choices(**choices)
         if end == BLOCKS:
-            return _to_blocks(source, output, said, watch).shape
+            return _to_blocks(source, output, chosen, watch).shape
         if end in TABLE_WRITERS and source.kind in TABLES:
             # From table to table everything stays as it is.
             rows = read_frame(source, column_names(source), watch=watch)
             shape = rows.shape
         else:
-            table = training_table(source, said, watch)
+            table = training_table(source, chosen, watch)
             shape, rows = table.X.shape, _as_frame(table) if end in TABLE_WRITERS else table
     with replaced(output) as stream, _PACK[packing](stream) as packed:
         (WRITERS | TABLE_WRITERS)[end](rows, packed)
@@ -118,7 +118,7 @@ def convert_file(path: str, output: str, *, quiet: bool, **choices: Any) -> tupl
 
 
 def _format_of(path: str) -> tuple[str, str]:
-    """The end of a name that says the format, and the one that says the compression."""
+    """The suffix of the format, and that of the compression."""
     lower = path.lower()
     packing = next((end for end in _PACK if end and lower.endswith(end)), "")
     for end in (*WRITERS, *TABLE_WRITERS):
@@ -128,8 +128,8 @@ def _format_of(path: str) -> tuple[str, str]:
         return BLOCKS, ""
     ends = ", ".join([*WRITERS, *TABLE_WRITERS, BLOCKS])
     raise WrongUse(
-        f"{path}: the end of the name must say the format; use {ends}, and .gz or .bz2 after "
-        "svmlight or CSV."
+        f"{path}: the suffix names no known format; use one of {ends} (svmlight and CSV also with "
+        ".gz or .bz2)."
     )
 
 
@@ -141,7 +141,7 @@ def _as_frame(table: Table) -> Any:
     if n_rows * n_columns > MOST_CELLS:
         raise WrongUse(
             f"{table.file}: a table of {n_rows} x {n_columns} cells would be too large; convert to "
-            ".npz or .svm, which leave out zeros."
+            ".npz or .svm, which store no zeros."
         )
     rows = table.encoding.rows
     # Names that are numbers would not be seen as a header.

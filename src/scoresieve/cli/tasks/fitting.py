@@ -29,7 +29,7 @@ Row = dict[str, Any]
 
 @dataclass(frozen=True)
 class Settings:
-    """What a user asked for; None and empty where nothing was said.
+    """Options of a model; None or empty where the user gave none.
 
     Attributes
     ----------
@@ -65,7 +65,7 @@ def fit_file(
     of_bags: bool = False,
     **options: Any,
 ) -> None:
-    """Read a file, fit a model, keep it, and say what it is.
+    """Read a file, fit a model, save it, and show its summary.
 
     Parameters
     ----------
@@ -74,7 +74,7 @@ def fit_file(
     """
     settings = _settings_from(options)
     if certificate and settings.method == SIEVE:
-        raise WrongUse("--certificate is for --method measure or a loss; the sieve has none.")
+        raise WrongUse("--certificate: the sieve has none; add --method measure or a loss.")
     check_output(output)
     table = _read(file, options, quiet)
     X, y = examples_of(table, of_bags)
@@ -91,7 +91,7 @@ def fit_file(
     write(summary_of(saved))
     for name, value in held_out.items():
         write(f"{name} of {test}: {value:.3f}\n")
-    write(f"model written to {output}\n" if output else "model not kept; name a file with -o\n")
+    write(f"model written to {output}\n" if output else "model not saved; name a file with -o\n")
 
 
 def path_of_file(file: str, *, quiet: bool, **options: Any) -> list[Row]:
@@ -102,7 +102,7 @@ def path_of_file(file: str, *, quiet: bool, **options: Any) -> list[Row]:
 
 
 def _settings_from(options: dict[str, Any]) -> Settings:
-    """What is said about a model; its measure is one that the library knows."""
+    """Options of a model, with a measure that the library knows."""
     settings = Settings(**_known(options, Settings))
     if len(check_measures(settings.measure)) > 1:
         raise WrongUse(
@@ -148,7 +148,7 @@ def make_model(settings: Settings, positive: Any, of_bags: bool = False) -> Any:
 def _sieve_arguments(settings: Settings, positive: Any, number: str) -> dict[str, Any]:
     if settings.budget is not None:
         raise WrongUse(
-            f"--budget {settings.budget} is for --method measure or a loss; say -k for the sieve."
+            f"--budget {settings.budget} needs --method measure or a loss; the sieve takes -k."
         )
     sizes = list(settings.k or ())
     return {
@@ -167,12 +167,12 @@ def _single_arguments(settings: Settings, number: str) -> dict[str, Any]:
     method = f"--method {settings.method}"
     if settings.cv is not None:
         raise WrongUse(
-            f"--cv {settings.cv} is for the sieve; {method} fits one model. Leave it out."
+            f"--cv {settings.cv} is for --method sieve; {method} chooses nothing. Leave it out."
         )
     if settings.C is not None and len(settings.C) > 1:
-        raise WrongUse(f"-C has {len(settings.C)} values; {method} takes one of them.")
+        raise WrongUse(f"-C has {len(settings.C)} values, but {method} fits one model; give one.")
     if (settings.budget is None) == (not settings.k) or len(settings.k or ()) > 1:
-        raise WrongUse(f"{method} needs one number of features, -k 10, or one budget, --budget 50.")
+        raise WrongUse(f"{method} needs one number of features (-k 10) or budget (--budget 50).")
     return {
         number: settings.k[0] if settings.k else None,
         "budget": settings.budget,
@@ -214,11 +214,11 @@ def _sieve_path(table: Table, settings: Settings, quiet: bool) -> list[Row]:
 def _budget_path(table: Table, settings: Settings, quiet: bool) -> list[Row]:
     """Objective, bound and gap of each budget."""
     if settings.cv is not None:
-        raise WrongUse(f"--cv {settings.cv} is for the sieve; leave it out.")
+        raise WrongUse(f"--cv {settings.cv} is for --method sieve; leave it out.")
     if not settings.k:
-        raise WrongUse("-k auto is for the sieve; give a list of budgets such as -k 5,10,20.")
+        raise WrongUse("-k auto is for --method sieve; list the budgets, such as -k 5,10,20.")
     if settings.C is not None and len(settings.C) > 1:
-        raise WrongUse(f"-C has {len(settings.C)} values; a path takes one of them.")
+        raise WrongUse(f"-C has {len(settings.C)} values; give one, for all budgets.")
     is_measure = settings.method == MEASURE
     with progress_of_fit(None, quiet), naming(table.file):
         found = budget_path(

@@ -58,7 +58,7 @@ class SavedModel(NamedTuple):
 
 
 def summary_of(saved: SavedModel) -> str:
-    """What the model says of itself."""
+    """The summary of the model, with the names of its features."""
     return f"{saved.model.summary(feature_names=saved.feature_names)}\n"
 
 
@@ -137,7 +137,7 @@ def load_model(path: str) -> SavedModel:
     model, encoding = load_with_input(path, read_input=_encoding)
     kind = getattr(getattr(model, "targets_", None), "kind", None)
     if kind not in ("binary", "multiclass"):
-        what = "no classifier" if kind is None else "for rows with several labels"
+        what = "not a classifier" if kind is None else "for rows with several labels"
         raise BadData(f"{path}: it holds a {type(model).__name__}, which is {what}; use Python.")
     if encoding is None:
         names = getattr(model, "feature_names_in_", None)
@@ -156,12 +156,12 @@ def _encoding(model: Any, record: Record) -> Encoding:
     encoding = Encoding.from_record(record)
     if encoding.rows.n_features != _n_columns(model):
         raise ValueError(
-            f"input is about {encoding.rows.n_features} columns of X; the model has "
+            f"input describes {encoding.rows.n_features} columns of X; the model has "
             f"{_n_columns(model)}."
         )
     if encoding.positive is not None and encoding.positive not in map(text_of, model.classes_):
         raise ValueError(
-            f"input.positive is {encoding.positive!r}, which is none of the classes "
+            f"input.positive is {encoding.positive!r}, not one of the classes "
             f"{listed(map(text_of, model.classes_))}."
         )
     return encoding
@@ -178,7 +178,7 @@ def read_labelled(path: str, saved: SavedModel, *, quiet: bool, **columns: Any) 
     with progress_of_reading(path, quiet) as watch:
         table = read_like(path, saved.encoding, with_labels=True, watch=watch, **columns)
     if table.y is None:
-        raise BadData(f"{table.file}: there are no labels to compare with; name them with --label.")
+        raise BadData(f"{table.file}: it has no labels to score against; name them with --label.")
     X, y = examples_of(table, saved.is_of_bags)
     y = match_labels(table.file, y, saved.model.classes_, saved.encoding.against_rest)
     return replace(table, X=X, y=y)

@@ -1,4 +1,4 @@
-"""What a kept model says of the rows, or bags, of a file: predictions, scores, proof, page."""
+"""A saved model on the rows, or bags, of a file: predictions, scores, certificates, report."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def predict_file(
     bag: str | None = None,
     of_bags: bool = False,
 ) -> None:
-    """Write what the model at ``path`` says of a file, to stdout or to ``output``."""
+    """Write predictions of the model at ``path`` to stdout or to ``output``."""
     check_output(output)
     saved = load_model(path)
     if saved.is_of_bags != of_bags:
@@ -131,12 +131,12 @@ def certificates_of(path: str, file: str, **reading: Any) -> list[dict[str, Any]
     proofs = [one.certificate for one in model.models_]
     if None in proofs:
         raise BadData(
-            f"{path}: a {type(model).__name__} is chosen by the scores of unseen rows and has no "
-            "certificate; fit with --method measure, or a loss, and --certificate."
+            f"{path}: a {type(model).__name__} is chosen by cross-validation and has no "
+            "certificate; fit with --certificate, and with --method measure or a loss."
         )
     if any(proof is not None and proof.dual_point is None for proof in proofs):
         raise BadData(
-            f"{path}: the file holds no dual point, which the proof needs; fit again with "
+            f"{path}: it has no dual point, which the lower bound needs; fit again with "
             "--certificate."
         )
     data = read_labelled(file, saved, **reading)
@@ -146,7 +146,7 @@ def certificates_of(path: str, file: str, **reading: Any) -> list[dict[str, Any]
         raise BadData(f"{data.file}: {one_line(error)}") from error
     except ValueError as error:
         raise BadData(
-            f"{data.file}: it does not fit the certificate of {path}, so it is not the training "
+            f"{data.file}: it does not match the certificate of {path}, so it is not the training "
             f"file ({one_line(error)}); give that file."
         ) from error
     found = found if isinstance(found, list) else [found]
