@@ -248,7 +248,9 @@ class TestRefusals:
             certify_with(good, intercept=np.inf, intercept_scaling=1.0)
 
     def test_an_intercept_without_a_constant_column(self, good):
-        message = r"intercept=0\.5 needs the value of the constant column: pass intercept_scaling"
+        message = (
+            r"intercept=0\.5 needs the value of its constant column: pass the intercept_scaling"
+        )
         with pytest.raises(ValueError, match=message):
             certify_with(good, intercept=0.5)
 
@@ -269,7 +271,7 @@ class TestRefusals:
             ({"budget": 0}, "budget must be an integer of at least 1"),
             ({"measure": "nope"}, "unknown measure 'nope'"),
             ({"loss": "nope"}, "unknown loss 'nope'"),
-            ({"measure": "f1", "loss": "hinge"}, "give a measure or a loss, one of them"),
+            ({"measure": "f1", "loss": "hinge"}, "pass a measure or a loss, one of them"),
             ({"measure": "prec@31"}, "k=31 asks for the 31 highest scores"),
             ({"always_features": [10]}, "always_features holds 10"),
             ({"intercept_scaling": -1.0}, "intercept_scaling must be 0 or a positive"),
@@ -283,7 +285,7 @@ class TestRefusals:
         """A certificate at any other price would be right, and not of this model."""
         good = fitted(data, {"measure": "f1"})
         message = (
-            r"price='auto' is found with a model.*pass the price.*SolveResult\.price or price_"
+            r"price='auto' cannot be certified.*Pass that of the fit, SolveResult\.price or price_"
         )
         with pytest.raises(ValueError, match=message):
             certify_with(good, price="auto")

@@ -52,10 +52,10 @@ BREAKS = {
     "a start behind the end": (_set("indptr", 3, 10**6), "does not ascend"),
     "lines out of order": (_set("indptr", 2, 1), "does not ascend"),
     "a first line that starts late": (_set("indptr", 0, 3), "does not ascend from 0"),
-    "an end behind the entries": (_set("indptr", 6, 40), "ends at 40, behind 36"),
+    "an end behind the entries": (_set("indptr", 6, 40), "ends at 40, of 36"),
     "too few lines": (_cut("indptr", 5), "has 5 entries, not 7"),
-    "too few entries": (_cut("data", 30), "behind 36 indices, 30 entries"),
-    "too few indices": (_cut("indices", 30), "behind 30 indices, 36 entries"),
+    "too few entries": (_cut("data", 30), "of 36 indices and 30 entries"),
+    "too few indices": (_cut("indices", 30), "of 30 indices and 36 entries"),
     "indices that are no integers": (_as_floats, "not integers"),
 }
 

@@ -1,10 +1,10 @@
 """Pick the few features that maximise the score you report.
 
 scoresieve trains sparse linear models by optimising F1, Prec@k, Rec@k, PRBEP, ROC area and other
-measures directly, under a feature budget, and proves how close to optimal the result is.
+measures directly, under a feature budget, and certifies how far the result is from the optimum.
 
-A risk (of a measure or a loss), a regulariser and a design matrix; a solver joins them; an
-estimator wraps the solver; a certificate checks the result.
+A problem is a risk (of a measure or a loss), a regulariser and a design matrix. A solver minimises
+it, an estimator wraps the solver, and a certificate checks the result.
 
 "The paper" is Mao and Tsang, "A Feature Selection Method for Multivariate Performance Measures"
 (IEEE TPAMI 2013); its equations are numbered as in the preprint.

@@ -22,14 +22,14 @@ MAX_TOTAL_WEIGHT = 1e50
 def check_X(design: Any, constant: float = 0.0) -> None:
     """Refuse an X that is empty, not finite, or so large that the solver would overflow.
 
-    One that has passed is marked, and so are its rows: they are not looked at again.
+    An X that has passed is marked, and so are its rows: they are not checked again.
 
     Parameters
     ----------
     design : Design
         X as ``as_design`` made it, which already refuses what is not 2-D or not numeric.
     constant : float
-        Value of a column that will stand beside it.
+        Value of the constant column that will be appended.
     """
     n_samples, n_features = design.n_samples, design.n_columns
     if n_samples == 0 or n_features == 0:
@@ -75,7 +75,7 @@ def check_structure(X: Any) -> None:
     elif indptr[0] != 0 or np.any(indptr[1:] < indptr[:-1]):
         fault = "indptr does not ascend from 0"
     elif indptr[-1] > min(indices.size, X.data.size):
-        fault = f"indptr ends at {indptr[-1]}, behind {indices.size} indices, {X.data.size} entries"
+        fault = f"indptr ends at {indptr[-1]}, of {indices.size} indices and {X.data.size} entries"
     elif indptr[-1] > 0:
         used = indices[: indptr[-1]]
         lowest, highest = int(used.min()), int(used.max())
@@ -84,7 +84,7 @@ def check_structure(X: Any) -> None:
             fault = f"indices hold {wrong}, but run from 0 to {n_across - 1}"
     if fault is not None:
         raise ValueError(
-            f"X is a broken {X.format.upper()} matrix of shape {X.shape}: {fault}. Make it anew, "
+            f"X is a broken {X.format.upper()} matrix of shape {X.shape}: {fault}. Rebuild it, "
             "for example with scipy.sparse.coo_array."
         )
 
@@ -162,7 +162,7 @@ def _check_column(y: Any, n_samples: int, what: str) -> Array:
         raise ValueError(f"y must be 1-D; got shape {y.shape}. Use y.ravel() for one column.")
     if y.size != n_samples:
         raise ValueError(
-            f"y has {y.size} {what} and X has {n_samples} rows; they must be the same number."
+            f"y has {y.size} {what} and X has {n_samples} rows; pass one for each row."
         )
     return y
 
@@ -243,7 +243,7 @@ def check_budget(budget: Any, n_units: int, *, at_most: bool = False) -> int:
 
 
 def check_flag(value: Any, name: str) -> bool:
-    """True or False, and nothing that Python takes for one of them: ``"no"`` is true."""
+    """True or False, and no other value: in Python ``"no"`` is true."""
     if not isinstance(value, bool | np.bool_):
         raise ValueError(f"{name} must be True or False; got {value!r}.")
     return bool(value)
@@ -252,7 +252,7 @@ def check_flag(value: Any, name: str) -> bool:
 def check_verbose(value: Any, name: str = "verbose") -> int:
     """An integer of at least 0; False is 0 and True is 1."""
     if not isinstance(value, numbers.Integral | np.bool_) or value < 0:
-        raise ValueError(f"{name} must be 0 for silence, or a larger integer; got {value!r}.")
+        raise ValueError(f"{name} must be 0 (silent) or a positive integer; got {value!r}.")
     return int(value)
 
 
@@ -288,7 +288,7 @@ def check_positive(value: Any, name: str, *, or_zero: bool = False) -> float:
 def check_share(value: Any, name: str) -> float:
     """A number from 0 to 1."""
     if check_positive(value, name, or_zero=True) > 1.0:
-        raise ValueError(f"{name} must be a share, from 0 to 1; got {value!r}.")
+        raise ValueError(f"{name} must be between 0 and 1; got {value!r}.")
     return float(value)
 
 

@@ -16,8 +16,8 @@ from typing import IO
 def replaced(path: str | os.PathLike) -> Iterator[IO[bytes]]:
     """A new file beside ``path``, which is put in its place once it is complete and on the disk.
 
-    If anything fails, the old file is as it was and the new one is gone. What the system says of
-    a full disk or a folder that may not be written to names ``path``.
+    If anything fails, the old file is as it was and the new one is gone. Errors of the system, such
+    as a full disk or a folder without permission, name ``path``.
     """
     path = os.path.realpath(path)
     unfinished = _unfinished(path)
@@ -45,7 +45,7 @@ def new_folder(path: str | os.PathLike) -> Iterator[Path]:
     path = os.path.realpath(path)
     if os.path.lexists(path):
         raise FileExistsError(
-            f"{path!r} exists; give the name of a new folder, or remove that one first."
+            f"{path!r} exists; give the name of a new folder, or remove this one first."
         )
     unfinished = _unfinished(path)
     try:
@@ -59,7 +59,7 @@ def new_folder(path: str | os.PathLike) -> Iterator[Path]:
 
 
 def synced(stream: IO[bytes]) -> None:
-    """Wait until what was written is on the disk."""
+    """Wait until the file is on the disk."""
     stream.flush()
     os.fsync(stream.fileno())
 

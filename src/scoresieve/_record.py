@@ -17,7 +17,7 @@ LARGEST = sys.float_info.max
 class Known:
     """The most bytes of dense weights, sizes by name, and the entries checked so far.
 
-    The first array with a size of some name, ``"features"`` for example, says how much it is; all
+    The first array with a size of some name, ``"features"`` for example, fixes that size; all
     others must agree, those of models inside the model included. A name that begins with a dot,
     ``".columns"`` for example, is a size of its own in every record.
     """
@@ -28,7 +28,7 @@ class Known:
 
 
 class Record:
-    """A dict from a file, every entry of which must be asked for, with the type it must have."""
+    """A dict from a file; every entry must be read, with its expected type."""
 
     def __init__(self, content: Any, name: str, known: Known | None = None) -> None:
         if type(content) is not dict:
@@ -40,7 +40,7 @@ class Record:
         raise ValueError(f"{self.name}.{key} {why}")
 
     def names(self) -> list[Any]:
-        """What nobody asked for so far."""
+        """The entries that were not read yet."""
         return list(self._content)
 
     def is_null(self, key: Any) -> bool:
@@ -100,14 +100,14 @@ class Record:
         return array
 
     def size(self, key: Any, name: str, size: int) -> int:
-        """The size that the entry says, which must agree with what is known of it."""
+        """The size of this name in the entry, which must agree with the one known before."""
         known = self.known.sizes.setdefault(self._own(name), size)
         if known != size:
             self.refuse(key, f"is about {size} {name.lstrip('.')}; there must be {known}.")
         return size
 
     def size_of(self, name: str) -> int | None:
-        """How much the size of this name is, if that is known."""
+        """The size of this name, if it is known."""
         return self.known.sizes.get(self._own(name))
 
     def _own(self, name: str) -> str:
@@ -125,6 +125,6 @@ class Record:
         return Record(self.take(key), f"{self.name}.{key}", self.known)
 
     def end(self) -> None:
-        """Refuse entries that nobody asked for."""
+        """Refuse entries that were not read."""
         if self._content:
             raise ValueError(f"{self.name} has surplus entries: {', '.join(self._content)}.")

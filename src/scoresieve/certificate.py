@@ -30,8 +30,8 @@ class Certificate:
     primal : float
         ``J(w)``.
     dual : float
-        It also bounds the objective of every model with at most ``budget`` features and the plain
-        l2 norm.
+        Lower bound of ``min J``. It also bounds the objective of every model with at most
+        ``budget`` features and the plain l2 norm.
     gap : float
         ``(primal - dual) / primal``.
     """
@@ -55,11 +55,11 @@ def certify(
     Parameters
     ----------
     X, y
-        What was fitted on.
+        The data of the fit.
     w : array-like of shape (problem.n_features,)
         Weights.
     dual_point : DualPoint
-        ``SolveResult.dual_point``. All that it holds is checked, and what it is worth recomputed.
+        ``SolveResult.dual_point``. It is checked, and its value is recomputed.
     intercept : float
         The fitted one, ``SolveResult.intercept``.
     **arguments
@@ -75,8 +75,8 @@ def certify(
     Raises
     ------
     ValueError
-        If the dual point is not feasible or holds what is no labelling, ranking or slope, or if
-        the price is open.
+        If the dual point is not feasible, if it holds an invalid labelling, ranking or slope, or if
+        the price is ``"auto"``.
 
     Examples
     --------
@@ -98,8 +98,8 @@ def certify(
     problem = make_problem(X, y, **arguments)
     if problem.price_is is PriceIs.OPEN:
         raise ValueError(
-            "price='auto' is found with a model, and a certificate is of one price; pass the price "
-            "that the model was fitted at, SolveResult.price or price_."
+            "price='auto' cannot be certified: a certificate holds for one price. Pass that of the "
+            "fit, SolveResult.price or price_."
         )
     weights = _all_weights(problem, w, intercept)
     support = np.flatnonzero(weights)
@@ -114,13 +114,16 @@ def _all_weights(problem: Problem, w: ArrayLike, intercept: float) -> FloatArray
     """``w`` with the weight of the constant column at the end, if there is one; checked."""
     w = np.asarray(w, dtype=np.float64)
     if w.shape != (problem.n_features,):
-        raise ValueError(f"w has shape {w.shape}; X has {problem.n_features} columns.")
+        raise ValueError(
+            f"w has shape {w.shape}; X has {problem.n_features} columns. Pass a weight for each."
+        )
     if not np.all(np.isfinite(w)) or not np.isfinite(intercept):
         raise ValueError(
             "w or intercept contains NaN or infinity; the objective has no value there."
         )
     if not problem.constant and intercept != 0.0:
         raise ValueError(
-            f"intercept={intercept} needs the value of the constant column: pass intercept_scaling."
+            f"intercept={intercept} needs the value of its constant column: pass the "
+            "intercept_scaling of the fit."
         )
     return problem.joined(w, intercept)

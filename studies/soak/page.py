@@ -12,22 +12,26 @@ RESULTS = Path(__file__).parent / "results"
 PAGE = Path(__file__).parents[2] / "docs" / "soak.md"
 INTRODUCTION = """# Long runs that try to break the package
 
-`make soak` runs the programs of `studies/soak` and writes this page from their stored results,
-`studies/soak/results/*.json`; `make soak SOAK="--seconds 60"` is a short run. A case is made from
-the seed and its number alone: `python -m studies.soak PROGRAM --seed S --first NUMBER --cases 1`
-does one again. The tests run some cases of each.
+Does the package keep its [promises](security.md) on hostile files and numbers? The programs of
+`studies/soak` try 400,000 files and 2,500 problems and signals; the table at the end counts the
+outcomes.
+
+`make soak` runs them and writes this page from their stored results, `studies/soak/results/*.json`;
+`make soak SOAK="--seconds 60"` is a short run. A case depends on the seed and its number alone:
+`python -m studies.soak PROGRAM --seed S --first NUMBER --cases 1` repeats one. The tests run some
+cases of each.
 
 * models, command-line-models, blocks, svmlight: valid files of every kind with changed bytes,
-  members, arrays and JSON, checksums made right again. A child process with little memory beyond
-  its own loads them, and an audit hook sees unpickling, processes, sockets and files elsewhere.
-  Right is the one documented exception, which names the file, or an object that works.
+  members, arrays and JSON, and corrected checksums. A child process with little spare memory loads
+  them, and an audit hook sees unpickling, processes, sockets and other files. The load must raise
+  the one documented exception, which names the file, or return an object that works.
 * numerics: problems of at most eight rows with duplicate, constant, zero, huge, tiny and denormal
   columns, scales from 1e-150 to 1e150, ties, one positive, one negative, contradictions, ten
   million columns. Both bounds are recomputed from all labellings and from formulas written out
   again; scaling X by a power of two must give the same bits. No problem may take twenty seconds of
-  the processor, and of a thousand master problems at most one is left to the conic solver.
+  the processor, and the conic solver may take over at most one of a thousand master problems.
 * kernels: the same fits with the kernels of OpenBLAS for other processors, and with two threads:
-  the bounds of all agree, the features are the same, and so are the bits of one and two threads.
+  all bounds must agree, the features must be the same, and also the bits of one and two threads.
 * signals: SIGINT and SIGTERM at random moments of fits, paths, sieves, conversions and saves.
 """
 

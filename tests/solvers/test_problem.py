@@ -121,7 +121,7 @@ class TestArguments:
 @pytest.mark.parametrize(
     ("kind", "message"),
     [
-        ({}, "give a measure or a loss, one of them; got measure=None and loss=None"),
+        ({}, "pass a measure or a loss, one of them; got measure=None and loss=None"),
         ({"measure": "f1", "loss": "hinge"}, "one of them; got measure='f1' and loss='hinge'"),
         ({"measure": "hinge"}, "unknown measure 'hinge'"),
         ({"loss": "f1"}, "unknown loss 'f1'"),
@@ -185,19 +185,19 @@ class TestBoundAndPrice:
         [
             (
                 {"loss": "hinge"},
-                "of the loss 'hinge'; give class weights as sample_weight instead",
+                "the loss 'hinge' has no price; pass class weights as sample_weight",
             ),
-            ({"measure": "f1", "bound": "paper"}, "of bound='paper', which is 1"),
-            ({"measure": "roc_auc"}, "of 'roc_auc', which ranks and raises no alarms"),
-            ({"measure": "average_precision"}, "of 'average_precision', which ranks"),
-            ({"measure": "prbep"}, "of 'prbep' without an intercept, which is 1"),
-            ({"measure": "prec@2"}, "of 'prec@2' without an intercept, which is 1"),
+            ({"measure": "f1", "bound": "paper"}, "bound='paper' has the price 1"),
+            ({"measure": "roc_auc"}, "'roc_auc' ranks the rows and has no false alarms"),
+            ({"measure": "average_precision"}, "'average_precision' ranks the rows"),
+            ({"measure": "prbep"}, "'prbep' without an intercept has the price 1"),
+            ({"measure": "prec@2"}, "'prec@2' without an intercept has the price 1"),
         ],
         ids=str,
     )
     def test_a_price_where_there_is_none(self, kind, reason):
         """The message names the argument and its value, says why, and what to do."""
-        message = rf"price=0\.5 is not that {reason}.*; leave price='auto'"
+        message = rf"price=0\.5 cannot be set: {reason}.*\. Leave price='auto'"
         with pytest.raises(ValueError, match=message):
             make(kind, price=0.5)
         assert make(kind).C == make(kind, price=1.0).C == 1.0

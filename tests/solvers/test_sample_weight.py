@@ -318,7 +318,7 @@ class TestErrors:
                 np.r_[np.ones(29), 0.5],
                 r"sample_weight\[29\] is 0.5, but .* takes whole weights",
             ),
-            (np.full(30, 11), "sample_weight sums to 330 for 30 rows.* at most 10 times as many"),
+            (np.full(30, 11), "sample_weight sums to 330, .* up to 10 times the 30 rows"),
             (np.zeros(30), "sample_weight is zero for all rows"),
             (np.ones(31), "sample_weight has 31 weights, but y has 30 labels"),
             (np.full(30, -1), r"sample_weight\[0\] is -1"),

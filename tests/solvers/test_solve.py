@@ -298,7 +298,7 @@ class TestKinds:
     def test_one_of_both(self, data):
         X, y = data(4)
         for kind in ({}, {"measure": "f1", "loss": "hinge"}):
-            with pytest.raises(ValueError, match="give a measure or a loss, one of them"):
+            with pytest.raises(ValueError, match="pass a measure or a loss, one of them"):
                 solve(X, y, budget=3, **kind)
 
     @pytest.mark.parametrize(

@@ -22,7 +22,7 @@ ACTIVE_SHARE = 1 / 3
 
 
 class Entries(NamedTuple):
-    """Numbers of some columns that are not 0, one column after the other.
+    """The non-zero entries of some columns, column by column.
 
     Attributes
     ----------
@@ -38,18 +38,18 @@ class Entries(NamedTuple):
 
     @classmethod
     def none(cls) -> Entries:
-        """Those of no column."""
+        """No columns."""
         nothing = np.zeros(0, dtype=np.int64)
         return cls(np.zeros(1, dtype=np.int64), nothing, np.zeros(0))
 
     @classmethod
     def of_column(cls, column: FloatArray) -> Entries:
-        """Those of one column that is given with its zeros."""
+        """The entries of one dense column."""
         rows = np.flatnonzero(column)
         return cls(np.array([0, rows.size]), rows, column[rows])
 
     def append(self, other: Entries) -> Entries:
-        """With the columns of ``other`` after these."""
+        """The entries of these columns, then of those of ``other``."""
         return Entries(
             np.concatenate([self.starts, self.starts[-1] + other.starts[1:]]),
             np.concatenate([self.rows, other.rows]),
@@ -93,7 +93,7 @@ class Columns(ABC):
 
     @abstractmethod
     def entries(self) -> Entries:
-        """The numbers that are not 0, each row of a column once."""
+        """The non-zero entries, each row of a column once."""
 
     def varied_rows(self) -> IntArray | None:
         """Rows outside of which all rows of the block are equal; None if these are too many."""
@@ -152,13 +152,13 @@ class Design(ABC):
         bias: float,
         *per_row: FloatArray,
     ) -> float:
-        """``sum_i f(<w, x_i> + bias, t_i, ...)``, where scores need not come together.
+        """``sum_i f(<w, x_i> + bias, t_i, ...)``, without all scores in one place.
 
         Parameters
         ----------
         function : callable
-            Of a module, since it may travel: the sum over the rows whose scores and further numbers
-            it is given.
+            The sum over some rows, given their scores and further numbers. It is defined at the top
+            level of a module, since it may be pickled.
         *per_row : ndarray of shape (n_samples,)
             The further numbers.
         """
@@ -169,11 +169,11 @@ class Design(ABC):
         """A block of one column that is ``value`` in every row; it can be appended to others."""
 
     def check_problems(self, n_problems: int) -> None:
-        """Refuse so many problems at a time, if X has a limit and their vectors do not fit."""
+        """Refuse this many problems at a time if X has a limit and their vectors do not fit."""
         return  # it has none
 
     def check_room(self, n_bytes: int, what: str) -> None:
-        """Refuse what a solver is about to hold, if X has a limit and it does not fit beside X_S.
+        """Refuse the memory that a solver asks for if it does not fit under a limit of X.
 
         Parameters
         ----------
@@ -181,10 +181,10 @@ class Design(ABC):
             Such as "12 cuts", for the message.
         """
         if not self.has_room(n_bytes):
-            raise MemoryError(f"{what} are needed in memory, {n_bytes} bytes, which X forbids.")
+            raise MemoryError(f"{what} need {n_bytes} bytes of memory, more than X allows.")
 
     def has_room(self, n_bytes: int) -> bool:
-        """Whether a solver may hold so much for a while, where it could also do without."""
+        """Whether a solver may hold this much for a while, where it could also do without."""
         return True
 
     @abstractmethod
@@ -211,7 +211,7 @@ class Design(ABC):
 
 
 class WrappedDesign(Design):
-    """The design that is wrapped, in all that a subclass does not define anew.
+    """A wrapper of a design; subclasses override the methods that differ.
 
     Parameters
     ----------
@@ -283,7 +283,7 @@ class WrappedDesign(Design):
 
 
 def check_matrix(X: Any) -> None:
-    """Refuse what has no rows and columns of real numbers, and sparse arrays that are broken."""
+    """Refuse X that is not 2-D or not real, and broken sparse arrays."""
     if X.ndim != 2:
         raise ValueError(
             f"X must be 2-D, one row for each sample; got {X.ndim}-D of shape {X.shape}. "

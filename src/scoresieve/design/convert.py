@@ -1,4 +1,4 @@
-"""From what users have to a design, with a constant column for the intercept if they want one."""
+"""From any X to a design, with a constant column for the intercept if wanted."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def as_design(X: Any, *, constant: float = 0.0) -> Design:
     ----------
     X : array-like or sparse matrix or array of shape (n_samples, n_columns), RowBlocks, or Design
         Any real type, any memory order, read-only or memory-mapped. CSR and CSC are used as they
-        are; other sparse formats are converted to CSR. What dask holds becomes row blocks.
+        are; other sparse formats are converted to CSR. Dask collections become row blocks.
     constant : float, default=0
         Value of a constant column to append (the intercept's), or 0 for none.
 
@@ -57,7 +57,7 @@ def as_design(X: Any, *, constant: float = 0.0) -> Design:
 
 
 def as_row_blocks(X: Any) -> RowBlocks | None:
-    """X as row blocks if it is that, or something of dask; None if it is anything else."""
+    """X as row blocks if it is that, or a dask collection; None otherwise."""
     if isinstance(X, RowBlocks):
         return X
     return dask_blocks(X) if is_of_dask(X) else None

@@ -2,9 +2,9 @@
 
     z_ij = f_j x_ij ,     f_j = g / d_j ,     d_j^2 = (1/n) sum_i (x_ij - m_j)^2
 
-with one g for all columns. A penalty on weights asks a column with small numbers for large weights,
-and so for more evidence than the same column in another unit; in text it asks rare words for more
-than frequent ones. After this it asks all columns for the same. Nothing is centred: X stays sparse.
+with one g for all columns. A penalty on weights penalises a column with small numbers more than the
+same column in another unit, and in text rare words more than frequent ones. After this scaling it
+treats all columns alike. Nothing is centred: X stays sparse.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from scoresieve.design._base import BLOCK_NUMBERS, Columns, Design, WrappedDesig
 
 #: A column is constant if its spread is a smaller share than this of its norm.
 LEAST_SPREAD = 1e-7
-#: Columns have one scale if the largest deviation is at most so many times the smallest.
+#: Columns have one scale if the largest deviation is at most this many times the smallest.
 SAME_SCALE = 1.2
 
 
@@ -35,7 +35,7 @@ class ScaledDesign(WrappedDesign):
     design : Design
         X.
     factors : ndarray of shape (n_columns,)
-        Finite; 0 for a column that is not to be seen.
+        Finite; 0 hides a column.
     """
 
     def __init__(self, design: Design, factors: FloatArray) -> None:

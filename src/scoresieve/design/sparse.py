@@ -61,7 +61,7 @@ class SparseColumns(Columns):
         return SparseColumns(self._block[:, places])
 
     def scaled(self, factors: FloatArray) -> SparseColumns:
-        """``X_S diag(f)``; what is 0 now is stored still."""
+        """``X_S diag(f)``; zeros that arise stay stored."""
         block = self._block
         data = block.data[: block.indptr[-1]] * np.repeat(factors, np.diff(block.indptr))
         indices = block.indices[: block.indptr[-1]]
@@ -70,8 +70,8 @@ class SparseColumns(Columns):
     def gram(self, d: FloatArray) -> FloatArray:
         """``X_S^T diag(d) X_S``; by a dense block where that is small and not mostly zeros.
 
-        Columns without zeros, the constant one say, would make every row a product of its own, so
-        that theirs are made one by one.
+        Columns without zeros, such as the constant one, would make every row a product of its own,
+        so theirs are computed one by one.
         """
         full, others = self._full_columns, self._other_columns
         out = np.empty((self.n_columns, self.n_columns))

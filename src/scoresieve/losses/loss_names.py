@@ -55,7 +55,7 @@ def get_loss(name_or_loss: str | Loss, **settings: float) -> Loss:
         if settings:
             raise ValueError(
                 f"settings {sorted(settings)} cannot change {name_or_loss!r}; make the loss with "
-                "them, or give its name."
+                "them, or pass its name."
             )
         return name_or_loss
     if not isinstance(name_or_loss, str):

@@ -22,7 +22,7 @@ from scoresieve.measures.thresholds import Tables, all_tables
 IndexArray: TypeAlias = NDArray[np.intp]
 
 #: A threshold is as good as the best one if its score ``1 - Delta`` is lower by this share of it at
-#: most, divided by the unit: by what about two of the positives are worth. Judged by test scores of
+#: most, divided by the unit: about the value of two positives. Judged by test scores of
 #: text with 16 to 800 positives, beside the trained threshold, the best one, cross-fitted ones, and
 #: half a standard error.
 SHARE_ALLOWED = 3.0
@@ -40,7 +40,7 @@ class ContingencyMeasure(Measure):
     -----------
     * ``a`` counts the positives and ``b`` the negatives that y' labels +1.
     * A table competes if it is admissible and its loss is positive.
-    * The unit is P, unless a subclass says otherwise.
+    * The unit U is P unless a subclass defines another.
     """
 
     @abstractmethod
@@ -58,10 +58,10 @@ class ContingencyMeasure(Measure):
         return float(np.count_nonzero(y > 0))
 
     def threshold(self, y: FloatArray, scores: FloatArray, trained: float | None = None) -> float:
-        """That with k above it, for measures of the k highest; else one with almost the least loss.
+        """The threshold with k above it for measures of the k highest; else one near the best.
 
-        Of those that are almost as good it is the nearest to the trained one: the very best
-        threshold of a few training rows is seldom the best of others.
+        It is the nearest to the trained one among those with almost the least loss: the best
+        threshold of a few training rows is seldom the best on new rows.
         """
         if self.n_alarms(y) is not None:
             return super().threshold(y, scores)
@@ -77,9 +77,9 @@ class ContingencyMeasure(Measure):
         return float(good[int(np.argmin(np.abs(good - trained)))])
 
     def steady_threshold(self, y: FloatArray, scores: FloatArray) -> float:
-        """The middle one, by the number of alarms, of those that are almost the best.
+        """The middle one, by the number of alarms, of the thresholds with almost the best score.
 
-        Which of them is the very best is chance where positives are few.
+        Which of them has the very best score is chance where positives are few.
         """
         if self.n_alarms(y) is not None:
             return super().steady_threshold(y, scores)
@@ -272,7 +272,7 @@ def stable_order(values: FloatArray) -> IndexArray:
 class SearchedMeasure(ContingencyMeasure):
     """``max over (a, b) of U * Delta(a, b) - missed[P - a] + alarms[b]``, by search.
 
-    Subclasses name the few tables worth looking at; this class evaluates them and builds the cut.
+    Subclasses name the few candidate tables; this class evaluates them and builds the cut.
     """
 
     @abstractmethod

@@ -74,7 +74,7 @@ class SumOfErrors(WeightedMeasure, ContingencyMeasure):
 
 @dataclass(frozen=True, eq=False)
 class PricedErrors(SumOfErrors):
-    """``U Delta = (P - a) + rate * b``: what stands in for a measure with a floor.
+    """``U Delta = (P - a) + rate * b``, the surrogate of a measure with a floor.
 
     At the price ``rate`` its risk is the class-weighted hinge,
     ``sum_pos (1 - s_i)_+ + rate sum_neg (1 + s_j)_+``.

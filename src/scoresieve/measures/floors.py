@@ -60,7 +60,7 @@ class FloorMeasure(ContingencyMeasure):
         return PricedErrors(price)
 
     def exchange_rate(self, y: FloatArray, scores: FloatArray) -> float:
-        """``da / db``, the hits that a lower threshold brings for each alarm, about the best one.
+        """``da / db``, the hits that a lower threshold gains per alarm, near the best threshold.
 
         The loss itself jumps there. A threshold is best for costs at which the two balance, and so
         this is the price of a hinge whose own threshold lies there.

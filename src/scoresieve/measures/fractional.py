@@ -37,7 +37,7 @@ _TINY_COST = 1e-300
 _HALVINGS = 12
 #: What rounding may do to the largest gain.
 _ROUNDING = 1e-9
-#: Every so many-th score is looked at first, and stands for so much of these.
+#: Every 16th score is looked at first, and stands for this share of them.
 _STEP, _TRUSTED = 16, 0.9
 
 

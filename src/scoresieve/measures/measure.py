@@ -79,7 +79,7 @@ class Measure(ABC):
 
     @abstractmethod
     def loss_scale(self, y: FloatArray) -> float:
-        """``U``: what the loss is multiplied with in the risk."""
+        """``U``, the factor of the loss in the risk."""
 
     @abstractmethod
     def score(self, y: FloatArray, scores: FloatArray) -> float:
@@ -99,13 +99,13 @@ class Measure(ABC):
     def weighted(self, sample_weight: ArrayLike) -> Measure:
         """``R(s; c)``: the measure of the data in which example i counts ``c_i`` times.
 
-        Whole weights mean exactly repeated rows. Only measures that are sums over examples or over
-        pairs extend to other weights in one natural way; the others refuse with a ValueError. The
-        measure is for labels and scores of these examples only.
+        Whole weights repeat rows. Only measures that are sums over examples or over pairs extend to
+        other weights in a natural way; the others raise a ValueError. The measure is for labels and
+        scores of these examples only.
         """
         raise ValueError(
-            f"{self.name} takes no sample_weight, because it is no sum over examples or pairs. "
-            "Repeat the rows instead, or use accuracy, balanced_accuracy or roc_auc."
+            f"{self.name} takes no sample_weight, because it is not a sum over examples or pairs. "
+            "Repeat rows instead, or use accuracy, balanced_accuracy or roc_auc."
         )
 
     @abstractmethod
@@ -113,9 +113,9 @@ class Measure(ABC):
         """``U * Delta`` recomputed from ``delta`` alone; ValueError if no labelling gives it."""
 
     def tight(self, y: FloatArray, price: float) -> Measure:
-        """What takes the measure's place in the risk where the threshold is free: itself mostly.
+        """The measure in the risk where the threshold is free: by default the measure itself.
 
-        At the right threshold its loss says how good a model is for the measure.
+        At the right threshold its loss tells how good a model is for the measure.
         """
         return self
 
@@ -131,19 +131,19 @@ class Measure(ABC):
         return None
 
     def of_share(self, share: float) -> Measure:
-        """The same question about a share of the rows; it matters for a given number of alarms."""
+        """The measure for a share of the rows; it differs where the number of alarms is fixed."""
         return self
 
     def threshold(self, y: FloatArray, scores: FloatArray, trained: float | None = None) -> float:
-        """The threshold at which the scores are best for the measure, or have its k above it.
+        """The threshold at which the scores are best for the measure, or with its k above it.
 
-        ``trained`` is a threshold to stay near to.
+        ``trained`` is a threshold to stay near.
         """
         k = self.n_alarms(y)
         return (trained or 0.0) if k is None else top_threshold(scores, k, self.row_weights)
 
     def steady_threshold(self, y: FloatArray, scores: FloatArray) -> float:
-        """A threshold for other rows, by scores of rows that no model has seen."""
+        """A threshold for new rows, by scores of held-out rows."""
         return self.threshold(y, scores)
 
     @property
@@ -152,14 +152,14 @@ class Measure(ABC):
         return None
 
     def n_alarms(self, y: FloatArray) -> float | None:
-        """How many examples the measure is about: k at k, P for a ranking; None for those above 0.
+        """How many examples the measure takes as positive: k, P for a ranking, None if scores > 0.
 
         With sample weights it is a total weight.
         """
         return None
 
     def check(self, y: FloatArray) -> None:  # noqa: B027 (most measures accept every y)
-        """Raise ValueError if the measure is not defined for these labels (k > n, say)."""
+        """Raise ValueError if the measure is not defined for these labels (for example k > n)."""
 
     def risk(self, y: FloatArray, scores: FloatArray) -> float:
         """``R(scores)``, by the most violated cut."""
@@ -175,7 +175,7 @@ class WeightedMeasure(Measure):
 
     Conventions
     -----------
-    * With weights it belongs to the data that they are of: y and scores must have their length.
+    * With weights it belongs to their data: y and scores must have the same length.
     * Its name is that of the measure without weights.
     * ``delta`` of a flipped example is ``c_i y_i``: all its repetitions flip at once.
 
@@ -257,7 +257,7 @@ def same_shape(delta: Any, y: FloatArray) -> FloatArray:
 def check_flips(delta: Any, flip_values: FloatArray, spelled: str = "y[{i}]") -> FloatArray:
     """``delta`` of a labelling: 0 or the flip value for each example; ValueError if it is not.
 
-    ``spelled`` says what the flip values are, for messages.
+    ``spelled`` describes the flip values in messages.
     """
     delta = same_shape(delta, flip_values)
     wrong = np.flatnonzero((delta != 0) & (delta != flip_values))
@@ -281,7 +281,7 @@ NUMBER = r"\d+(?:\.\d*)?(?:e[+-]?\d+)?"
 def named(
     *forms: str, pattern: str | None = None, read: Callable[[str], Any] | None = None
 ) -> Callable[[M], M]:
-    """Let :func:`get_measure` know the measures of a class by name.
+    """Register the measures of a class for :func:`get_measure`.
 
     A form may have ``<...>`` where a setting goes. Then ``pattern`` is a regular expression with
     one group for it, and ``read`` makes the setting of what the group matched.
@@ -349,6 +349,6 @@ def get_measure(name_or_measure: str | Measure) -> Measure:
             return make(match[1])
     raise ValueError(
         f"unknown measure {name_or_measure!r}; known are {', '.join(known_names())}, such as "
-        "'f1', 'prec@100', 'rec@2p' or 'precision@recall>=0.8'. For a function of the table use "
-        "Contingency."
+        "'f1', 'prec@100', 'rec@2p' or 'precision@recall>=0.8'. For a function of the 2 x 2 table "
+        "use Contingency."
     )

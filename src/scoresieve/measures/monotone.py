@@ -28,7 +28,7 @@ SOUGHT = 16
 
 
 class MonotoneMeasure(SearchedMeasure):
-    """``Delta`` that never falls with a missed positive or a false alarm more.
+    """``Delta`` that never falls when a missed positive or a false alarm is added.
 
     With c missed positives and b alarms the value of a table is ``U Delta(c, b) - missed[c] +
     alarms[b]``, the last two concave. So a block of tables is worth at most Delta at its worst
@@ -87,7 +87,7 @@ def lowest_paying(negatives: FloatArray, loss_scale: float) -> float:
 
     All negatives above 0, or the highest, with the lowest positives make a table that competes.
     Another gains at most U by its loss, so the negatives of at most 0 that it raises sum to at
-    least -U, less the highest if that is below 0, too. Those nearest 0 that sum to less are sought
+    least -U, less the highest if that is also below 0. Those nearest 0 that sum to less are sought
     among more and more, which spares the sort of all.
     """
     n_above = int(np.count_nonzero(negatives > 0.0))

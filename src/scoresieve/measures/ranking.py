@@ -127,8 +127,8 @@ class ROCAUC(WeightedMeasure, RankingMeasure):
         """``U * Delta = sum of delta over the positives``; ValueError if no swaps add up to it.
 
         With weights, ``delta`` is ``(1/N_w) sum_j z_ij c_i c_j`` for each positive i and minus the
-        sum over i for each negative j, every ``z_ij`` in [0, 1] saying how far a pair is swapped.
-        Loss and delta are linear in z, so that every z gives a bound, mixtures of rankings too.
+        sum over i for each negative j. ``z_ij`` in [0, 1] is the extent to which a pair is swapped.
+        Loss and delta are linear in z, so every z gives a bound, also mixtures of rankings.
         """
         if self.weights is None:
             return super().cut_loss(y, delta)

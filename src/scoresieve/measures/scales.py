@@ -62,7 +62,7 @@ def C_from_svmperf(c_perf: float, y: ArrayLike, measure: str | Measure) -> float
     _check_scale("c_perf", c_perf)
     if isinstance(get_measure(measure), Accuracy):
         raise ValueError(
-            "measure='accuracy' has no percent loss in SVM^perf; use LinearSVC's C, which is ours."
+            "measure='accuracy' has no percent loss in SVM^perf; pass the C of LinearSVC as it is."
         )
     return 100.0 * _n_positives(y) * c_perf / np.size(y) ** 2
 

@@ -10,7 +10,7 @@ from scoresieve._arrays import FloatArray
 
 
 class Tables(NamedTuple):
-    """Every threshold of some scores, from none above it to all, and the table above each.
+    """All thresholds of some scores, from none to all above, and the table above each.
 
     Attributes
     ----------
@@ -31,7 +31,7 @@ class Tables(NamedTuple):
 
 
 def all_tables(y: FloatArray, scores: FloatArray, weights: FloatArray | None = None) -> Tables:
-    """The table above each threshold; weights say how often each example counts."""
+    """The table above each threshold; weights are how often each example counts."""
     order = np.argsort(-scores, kind="stable")
     ordered, positive = scores[order], y[order] > 0
     last = np.flatnonzero(np.append(ordered[1:] < ordered[:-1], True))
@@ -61,7 +61,7 @@ def _beyond(score: float, direction: float) -> float:
 def top_threshold(scores: FloatArray, k: float, weights: FloatArray | None = None) -> float:
     """``(s_(k) + s_(k+1)) / 2``, the scores descending: k of them are above, fewer if tied.
 
-    k is between 1 and n_samples, or the total weight where weights say how often each score counts.
+    k is between 1 and n_samples, or the total weight where ``weights`` counts each score.
     For all of them the threshold is below all scores.
     """
     above, below = _neighbours(scores, int(k)) if weights is None else _weighted(scores, k, weights)

@@ -35,7 +35,7 @@ _MULTIPLE = re.compile(r"(?P<factor>\d+(?:\.\d+)?)?p(?:/(?P<divisor>\d+))?")
 
 
 def read_k(text: str) -> int | str:
-    """K as it stands in a name: a number, or a multiple of P."""
+    """K in a name: a number, or a multiple of P."""
     return int(text) if text.isdecimal() else text
 
 
@@ -45,14 +45,14 @@ class TopHits(ContingencyMeasure):
 
     If a + b <= k, the k highest scores hold at least a positives, so that at most k - a of them are
     misses; if a + b >= k, at most b are. Both are equal to the misses at a + b = k. For k above P
-    the k - P misses that nobody can avoid are taken off. The maximum of two functions that each
-    separate over the examples makes the risk one of two hinge sums:
+    the k - P unavoidable misses are subtracted. Both functions separate over the examples, so the
+    risk is the maximum of two hinge sums:
 
         R(s) = max{ sum_pos (1 - s_i)_+ + sum_neg (s_j)_+  +  k - P - (k - P)_+ ,
                     sum_pos (-s_i)_+  + sum_neg (1 + s_j)_+  -  (k - P)_+ }
 
-    in O(n), without a sort, for every k from 1 to n. The score is the share of hits that the k
-    highest scores have of those they could have.
+    in O(n), without a sort, for every k from 1 to n. The score is the
+    number of hits among the k highest scores, divided by the largest possible one.
 
     Parameters
     ----------
@@ -88,7 +88,7 @@ class TopHits(ContingencyMeasure):
         return expected_true_positives(y, scores, self.k) / self.loss_scale(y)
 
     def most_violated(self, y: FloatArray, scores: FloatArray) -> Cut:
-        """The better of flipping for misses, and of flipping for alarms."""
+        """The more violated of two labellings, one for misses and one for alarms."""
         positive, margins = y > 0, y * scores
         unavoidable = max(self.k - int(np.count_nonzero(positive)), 0)
         cuts = []
@@ -107,7 +107,7 @@ class TopHits(ContingencyMeasure):
 
 
 class HighestScores(ContingencyMeasure):
-    """A measure of as many highest scores as ``n_alarms`` says."""
+    """A measure of the ``n_alarms`` highest scores."""
 
     @abstractmethod
     def n_alarms(self, y: FloatArray) -> int:
@@ -120,8 +120,8 @@ class HighestScores(ContingencyMeasure):
     def fixed_rate(self, y: FloatArray) -> float:
         """``min(1, P / k)``: a miss is one of P positives, an alarm one of k places.
 
-        At k = P a miss more is an alarm more. Above it places are to spare: on three collections
-        of text, P / k gained one to two points of Rec@2p and Rec@4p over 1. Below k = P prices
+        At k = P one more miss is one more alarm. Above k = P some places are spare: on three text
+        collections P / k gained one to two points of Rec@2p and Rec@4p over 1. Below k = P prices
         above 1 did not pay throughout.
         """
         return min(1.0, class_sizes(y)[0] / self.n_alarms(y))
@@ -129,7 +129,7 @@ class HighestScores(ContingencyMeasure):
 
 @dataclass(frozen=True)
 class AtK(HighestScores):
-    """Holds k, in its shortest spelling, and turns it into a number of examples."""
+    """Holds k in its shortest spelling, and converts it to a number of examples."""
 
     k: int | str
 

@@ -28,8 +28,8 @@ class Contingency(SearchedMeasure):
       number) that broadcasts with them. Every value must be in [0, 1].
     * The true table (P, 0, 0, N) must have no loss. Losses below 1e-12 count as 0.
     * The search is exact for every function. It looks at up to ``(P + 1) * (N + 1)`` tables, in
-      pieces of bounded memory, and skips tables that could not win even with a loss of 1.
-    * To pickle a model the function must be defined at the top level of a module.
+      bounded memory, and skips tables that could not win even with a loss of 1.
+    * To pickle a model, define the function at the top level of a module.
 
     Parameters
     ----------
@@ -38,7 +38,7 @@ class Contingency(SearchedMeasure):
     greater_is_better : bool, default=True
         Whether the function is a score (1 is perfect) or a loss (0 is perfect).
     name : str, default=""
-        How to call the measure in reports; the function's own name if empty.
+        Name of the measure in reports; by default that of the function.
 
     Examples
     --------
@@ -97,8 +97,8 @@ class Contingency(SearchedMeasure):
         if loss > _TOLERANCE:
             raise ValueError(
                 f"{self.name} has the loss {loss} for the true table tp={n_positive}, fp=0, fn=0, "
-                f"tn={n_negative}, but it must be 0; is greater_is_better="
-                f"{self.greater_is_better} right?"
+                f"tn={n_negative}, but it must be 0. Check the function and greater_is_better="
+                f"{self.greater_is_better}."
             )
 
     def score(self, y: FloatArray, scores: FloatArray) -> float:
@@ -130,7 +130,7 @@ class Contingency(SearchedMeasure):
         if winner is None:
             raise ValueError(
                 f"{self.name} has no loss for any table with {n_positive} positives and "
-                f"{n_negative} negatives; it must tell some labelling from the true one."
+                f"{n_negative} negatives; some table must have a worse value than the true one."
             )
         return winner
 

@@ -36,7 +36,7 @@ class BudgetNorm:
     budget : int
         B, at least 1. It may exceed the number of units; then the norm is the l2 norm.
     n_features : int
-        How many columns have a role of their own.
+        Number of columns, without the constant one.
     always_features, excluded_features : array-like of int or boolean mask, optional
     feature_groups : array-like of int of shape (n_features,) or list of lists, optional
         Columns with equal numbers, or in one list, are one unit. By default each column is one.
@@ -182,7 +182,7 @@ class BudgetNorm:
         c = self._vector(c)
         fixed = c[self.always]
         squares = self.units.sums(c * c)
-        # Many zeros, of columns without entries say, make a partition a hundred times as slow.
+        # Many zeros, such as those of empty columns, make a partition a hundred times as slow.
         squares = squares[squares != 0.0]
         if self.budget < squares.size:
             n_rest = squares.size - self.budget

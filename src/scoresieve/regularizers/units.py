@@ -176,7 +176,7 @@ def largest_positions(values: FloatArray, count: int) -> IntArray:
         return np.flatnonzero(values > 0.0)
     if count == 0:
         return np.zeros(0, dtype=np.int64)
-    # Many zeros, of columns without entries say, make a partition a hundred times as slow.
+    # Many zeros, such as those of empty columns, make a partition a hundred times as slow.
     among = values if 2 * n_positive > values.size else values[values > 0.0]
     threshold = np.partition(among, among.size - count)[among.size - count]
     found = np.flatnonzero(values >= threshold)

@@ -24,7 +24,7 @@ class CutWeights(DualPoint):
     ----------
     alpha : ndarray of shape (n_cuts,)
     cuts : ndarray
-        For labellings, uint8 of shape (n_cuts, ceil(n_samples / 8)): bit i of row k says whether
+        For labellings, uint8 of shape (n_cuts, ceil(n_samples / 8)): bit i of row k is set where
         labelling k flips example i. For rankings, float64 of shape (n_cuts, n_samples): delta_k.
     """
 
@@ -38,9 +38,9 @@ class MeasureRisk(Risk):
     The price c is 1 for positives and rho for negatives. It enters the joint score
     ``sum_i c_i y'_i s_i``, whose best labelling is sign(s) for every c > 0; so the risk is a convex
     bound of ``U Delta(y, sign(s))`` whatever rho is, and ``R_c(s) = R(c s)``. With rho = 1 it is
-    the paper's (13), which is empty on ordinary overlapping data: where positives are rare the best
-    hinge model says "no". With the measure's own exchange rate between an alarm and a miss it
-    follows the measure.
+    the paper's (13), whose minimiser is often the empty model where rare positives overlap the
+    negatives. With the measure's own exchange rate between an alarm and a miss it follows the
+    measure.
 
     The conjugate of this maximum cannot be evaluated at a given v, so that a dual point carries its
     cuts and their weights.
@@ -158,7 +158,7 @@ class MeasureRisk(Risk):
         if not isinstance(point, CutWeights):
             raise ValueError(
                 f"dual_point must hold cuts with weights for the measure {self.kind.name!r}; got "
-                f"{type(point).__name__}."
+                f"{type(point).__name__}. Pass the dual_point of a fit for this measure."
             )
         alpha, cuts, n_samples = np.asarray(point.alpha), np.asarray(point.cuts), self.y.size
         if alpha.size == 0:

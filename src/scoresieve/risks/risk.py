@@ -75,7 +75,7 @@ class Risk(ABC):
 
     @abstractmethod
     def contrast(self) -> FloatArray:
-        """``v`` whose correlations with the columns say how well each tells high y from low y."""
+        """``v``; its correlation with a column tells how well that separates high y from low y."""
 
     @abstractmethod
     def no_dual_point(self) -> DualPoint:
@@ -256,7 +256,7 @@ class LossRisk(Risk):
         if not isinstance(point, Slopes):
             raise ValueError(
                 f"dual_point must hold slopes of the {self.loss.name} loss; got "
-                f"{type(point).__name__}."
+                f"{type(point).__name__}. Pass the dual_point of a fit for this loss."
             )
         slopes = np.asarray(point.slopes, dtype=np.float64)
         if slopes.shape != self.y.shape:

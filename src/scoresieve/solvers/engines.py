@@ -39,26 +39,26 @@ class SolveResult:
     gap : float
         ``(primal - dual) / primal``.
     l0_gap : float
-        With a hard budget of k the same number, where ``primal`` is the l2 objective of this model
-        and ``dual`` bounds that of every model with at most k features; NaN without one.
+        The same number with a hard budget of k, where ``primal`` is the l2 objective of this model
+        and ``dual`` bounds that of every model with at most k features. NaN with a soft budget.
     status : Status
-        Its value is the sentence for the user.
+        Why the fit ended; its value is a sentence.
     n_iter : int
         Rounds.
     dual_point : DualPoint
         Proves ``dual``; :func:`scoresieve.certify` recomputes the bounds from it.
     refit_gap : float
-        With a hard budget: by how much other weights of the same features could lower ``primal``,
-        as a share of it, at most; NaN without one.
+        With a hard budget: the largest share by which other weights of the same features could
+        lower ``primal``. NaN with a soft budget.
     price : float
-        Of a false alarm in the risk of a measure; NaN for a loss.
+        Cost of a false alarm in the risk of a measure; NaN for a loss.
     timings : dict of str to float
         Seconds by part of the solver.
     n_fallbacks : int
-        How many master problems the conic solver had to take over.
+        Number of master problems that the conic solver took over.
     smallest_C : float or None
         Only with ``Status.ZERO_MODEL``: the smallest C, to about 10 %, at which a fit to the same
-        tolerance has features; inf if none has, None if it was not found in time or not looked for.
+        tolerance has features. inf if no C has; None if it was not found in time, or not searched.
     """
 
     w: FloatArray
@@ -85,7 +85,7 @@ class SolveResult:
 
 
 def result_of(ended: Ended) -> SolveResult:
-    """The result of a run, without the weights that do not matter."""
+    """The result of a run, without negligible weights."""
     tracker = ended.tracker
     with tracker.clock.part("sparsify"):
         w, primal = drop_small_weights(ended.working, ended.best.w, tracker)
@@ -180,8 +180,8 @@ def run_at_falling_price(
 ) -> Resumable:
     """Run the engine; again at half the price, if that may fall, while the model has no features.
 
-    Where scores of the two classes overlap much, the least risk at the measure's own rate may be
-    that of "no" for all.
+    Where the scores of the classes overlap much, the empty model may have the least risk at the
+    measure's own rate.
     """
     limits = limits.begun()
     while True:

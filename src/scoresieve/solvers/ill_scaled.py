@@ -27,7 +27,7 @@ MOST_SETS = 16
 LEAST_ROW = 1e-60
 #: Largest whole multiples that are tried for exact balance.
 MULTIPLES = (1.0, 2.0, 3.0, 4.0)
-#: Least squares solutions one after the other, and the relative size of what counts as rank.
+#: Number of successive least squares solutions, and the relative size that counts as rank.
 BALANCINGS, RANK = 3, 1e-10
 
 

@@ -97,7 +97,7 @@ def predictor_corrector(
     point : Iterate
         Where to start: inside every bound.
     max_steps, stall_steps : int
-        Most steps, and steps without a smaller gap after which no more is to be had.
+        Most steps, and steps without a smaller gap after which it ends.
     is_late : callable
         Whether the time is over, asked after each step.
 

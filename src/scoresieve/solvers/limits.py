@@ -107,21 +107,20 @@ class Limits:
     max_time : float or None
         Seconds from when the run begins.
     callback : callable or None
-        The user's. It is told of each round; once it has returned True no further run begins.
+        Called after each round; once it has returned True no further run begins.
     find_smallest_C : bool
-        Whether a fit without features goes on to look for the C that gives some, which takes
-        several fits; what tries many settings anyway has no use for it.
+        Whether a fit without features goes on to search for the smallest C with features, which
+        takes several fits. Searches over many settings have no use for it.
     thorough : bool
         Whether searches for k units go on where a problem is so small that all pairs can be tried.
-        What compares many settings on held-out rows gains nothing from it.
+        Comparisons of many settings on held-out rows gain nothing from it.
     deadline : Deadline or None
-        That of the whole, if the run is a part of something larger; it takes the place of
-        ``max_time``.
+        The common deadline, if the run is part of a larger fit; it replaces ``max_time``.
     enough : callable or None
-        Whether a run has reached what its caller wants of it, before its gap is within ``tol``.
+        Whether a run has reached the aim of its caller before its gap is within ``tol``.
     is_stopped : bool
-        Whether the callback has stopped an earlier run of the same fit. Then it is told nothing
-        more, and a run makes one round.
+        Whether the callback has stopped an earlier run of the same fit. Then it is not called
+        again, and a run makes one round.
     """
 
     tol: float
@@ -180,12 +179,12 @@ class Tracker:
     Parameters
     ----------
     dual_point : DualPoint
-        What proves that the optimum is not negative: the first lower bound.
+        Proof of the first lower bound: the optimum is not negative.
 
     Attributes
     ----------
     is_stopped : bool
-        Whether the callback has said to stop.
+        Whether the callback has asked to stop.
     """
 
     def __init__(self, limits: Limits, dual_point: DualPoint) -> None:
@@ -232,7 +231,7 @@ class Tracker:
 
 
 def _is_true(answer: object) -> bool:
-    """Whether a callback says to stop: True, and no other number that a function may return."""
+    """Whether a callback asks to stop: only by True, not by another number that it may return."""
     return isinstance(answer, bool | np.bool_) and bool(answer)
 
 
@@ -246,7 +245,7 @@ def one_blas_thread() -> AbstractContextManager[object]:
     """A context with one BLAS thread; the caller's number is restored at its end.
 
     The master's matrices are small (a few hundred rows), so threads gain nothing, and on a busy
-    machine their waiting for each other slowed fits down thirty times. It also makes the result
+    machine waiting for each other made fits thirty times as slow. It also makes the result
     independent of the number of threads.
     """
     return _controller().limit(limits=1, user_api="blas")

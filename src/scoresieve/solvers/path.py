@@ -3,7 +3,7 @@
     min_w 1/2 ||w||_B^2 + C R(X w)     for B = B_1 > B_2 > ...
 
 The budget enters the norm alone. Cuts bound the risk whatever B is, so that nothing of a fit but
-its bounds depends on its budget. What an engine hands over, its ``hand_over`` says.
+its bounds depends on its budget. ``hand_over`` of an engine returns what the next run starts from.
 
 Large budgets come first. Their working columns hold almost all that the smaller ones need, so that
 columns are seldom taken out of X again; from small to large each budget needs new ones. On
@@ -49,16 +49,16 @@ def solve_budgets(problem: Problem, budgets: list[int], limits: Limits) -> list[
       differ from those of a fit alone.
     * The largest budget is fitted first and exactly as by :func:`scoresieve.solve`. Equal budgets
       share one result.
-    * When the time is over, or the callback has returned True, every budget that is left gets one
-      round; then the callback is not called again. ``iteration`` and ``time`` of what it is called
-      with start anew for each budget.
+    * When the time is over, or the callback has returned True, each remaining budget gets one
+      round, and the callback is not called again. ``iteration`` and ``time`` of its argument start
+      anew for each budget.
 
     Parameters
     ----------
     problem : Problem
-        Its budget is the largest one that has a meaning.
+        Its budget is the largest one that has an effect.
     budgets : list of int
-        Lowered to that.
+        Larger ones are lowered to that.
     limits : Limits
         The time is for all budgets together, and a callback that stopped one fit stops all.
     """

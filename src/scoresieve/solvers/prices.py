@@ -1,16 +1,15 @@
-"""The price of a false alarm: the measure's own exchange rate where a model works.
+"""The price of a false alarm: the measure's exchange rate at the operating point.
 
     rho = (dDelta/db) / (-dDelta/da)   at the table (a, b) of the best threshold
 
-A price decides where the bound of :class:`~scoresieve.risks.MeasureRisk` is tight. F1, say, wants
+A price decides where the bound of :class:`~scoresieve.risks.MeasureRisk` is tight. For F1 it is
 ``rho = F / (2 - F)``: the better the model, the more an alarm costs. (Parambath, Usunier and
 Grandvalet 2014 use the same rate for cost-sensitive training.) Where the loss jumps, as that of
-precision given enough recall does, the rate is what the threshold itself trades there: new hits for
-new alarms.
+precision given enough recall does, it is the rate of new hits to new alarms at the threshold.
 
-So a model is needed before there is one: a squared hinge on as many units as the budget has, found
-by splicing in milliseconds, without the rows whose scores are looked at. Training rows would
-promise too much where positives are rare.
+The operating point is estimated by cross-fitting: a squared hinge on as many units as the budget,
+found by splicing in milliseconds, scores held-out rows. Training scores are optimistic where
+positives are rare.
 """
 
 from __future__ import annotations
@@ -35,17 +34,17 @@ from scoresieve.solvers.subset.splice import (
 from scoresieve.solvers.subset.surrogate import squared_hinge_of
 from scoresieve.solvers.working import Resumable, WarmStart
 
-#: Parts that the rows are cut into; a part is held out of the fit whose scores it gets.
+#: Folds of the cross-fitting.
 N_PARTS = 3
-#: With at least so many positives one held-out part tells enough, and so do the most promising
-#: units, without exchanges: on news20.binary the price is 0.62 / 0.65 / 0.68 with them, and
-#: 0.62 / 0.67 / 0.70 after a search, for 10 / 50 / 250 units.
+#: With at least this many positives one held-out part is enough, and so are the most promising
+#: units, without exchanges: on news20.binary with 250 units the price is 0.68, and 0.70 after a
+#: search.
 MANY_POSITIVES = 300
-#: More of them than this are not looked at, nor their share of the negatives.
+#: Most positives that are scored; of the negatives the same share is.
 MOST_POSITIVES = 900
-#: Most units of the model: with more of them it works about where it worked before.
+#: Most units of the model: more of them hardly move the operating point.
 MOST_UNITS = 100
-#: A coarse search is enough to see where a model works.
+#: A coarse search is enough to find the operating point.
 COARSE_TOL, FEW_REFITS = 0.1, 2
 
 
@@ -75,7 +74,7 @@ def with_own_price(problem: Problem, limits: Limits) -> Problem:
 
 
 class Unseen(NamedTuple):
-    """Labels and scores of rows by models that were fitted without them; whether those had any."""
+    """Labels and scores of held-out rows; whether their models had any units."""
 
     y: FloatArray
     scores: FloatArray
@@ -83,7 +82,7 @@ class Unseen(NamedTuple):
 
 
 def unseen_scores(problem: Problem, limits: Limits) -> Unseen:
-    """What squared hinges with as many units as the budget say about rows they have not seen."""
+    """Scores of held-out rows by squared hinges with as many units as the budget."""
     refitter = squared_hinge(problem, replace(limits, tol=COARSE_TOL))
     has_units = False
     rows = enough_rows(problem.risk.y)
@@ -121,7 +120,7 @@ def without_rows(risk: Risk, kept: IntArray | None) -> Risk:
 
 
 def enough_rows(y: FloatArray) -> IntArray:
-    """All rows, or each so many-th one of both classes where positives are more than needed."""
+    """All rows, or every n-th one of both classes where there are more positives than needed."""
     classes = np.flatnonzero(y > 0), np.flatnonzero(y <= 0)
     step = -(-classes[0].size // MOST_POSITIVES)
     return np.sort(np.concatenate([members[::step] for members in classes]))

@@ -38,7 +38,7 @@ FIRST_PRICE = 0.5
 
 
 class PriceIs(Enum):
-    """What is known of the price of a false alarm."""
+    """Where the price of a false alarm comes from."""
 
     GIVEN = "by the user or by the bound"
     FIXED = "by the measure, whatever the model is"
@@ -52,7 +52,7 @@ class PriceIs(Enum):
 
 
 class ProblemArguments(TypedDict, total=False):
-    """All of a problem but its data; see :func:`scoresieve.solve`."""
+    """The settings of a problem, without its data; see :func:`scoresieve.solve`."""
 
     measure: str | Measure | None
     loss: str | Loss | None
@@ -80,7 +80,7 @@ class Problem:
     constant : float
         Value of the constant column, whose weight times it is the intercept; 0 if there is none.
     price_is : PriceIs
-        Whether the price of the risk is a first one, to be replaced by the measure's own.
+        Whether the price of the risk is a first guess, to be replaced by the measure's own.
     """
 
     design: Design
@@ -109,7 +109,7 @@ class Problem:
         return replace(self, price_is=PriceIs.OPEN)
 
     def arguments(self) -> ProblemArguments:
-        """What makes this problem again from the same X, y and sample weights."""
+        """The arguments that make this problem again from the same X, y and sample weights."""
         roles = self.norm.unit_of[: self.n_features]
         risk, kind = self.risk, self.risk.kind
         is_tight = not isinstance(risk, MeasureRisk) or risk.is_tight
@@ -223,23 +223,23 @@ def budget_arguments(
         if budget is not None and budget != k:
             raise ValueError(
                 f"budget={budget!r} and n_features_to_select={k} differ; give one of them. "
-                "n_features_to_select is a guarantee, budget lets more features in at less weight."
+                "n_features_to_select is a hard limit; budget lets more features in at less weight."
             )
     if budget is not None:
         return {"budget": budget, "at_most": False}
     if k is None and default is None:
         raise ValueError(
-            "neither budget nor n_features_to_select is given, so that nothing limits the number "
-            "of features; pass one of them, budget=50 for example."
+            "neither budget nor n_features_to_select is given, so nothing limits the number of "
+            "features; pass one of them, for example n_features_to_select=50."
         )
     return {"budget": default if k is None else k, "at_most": True}
 
 
 def measure_or_loss(measure: str | Measure | None, loss: str | Loss | None) -> Measure | Loss:
-    """The one of the two that was given."""
+    """The measure or the loss, whichever was given."""
     if (measure is None) == (loss is None):
         raise ValueError(
-            f"give a measure or a loss, one of them; got measure={measure!r} and loss={loss!r}."
+            f"pass a measure or a loss, one of them; got measure={measure!r} and loss={loss!r}."
         )
     if measure is not None:
         return get_measure(measure)
@@ -248,7 +248,7 @@ def measure_or_loss(measure: str | Measure | None, loss: str | Loss | None) -> M
 
 
 def check_bound(bound: Any, price: Any, kind: Measure | Loss, *, has_threshold: bool) -> None:
-    """Refuse a bound that there is not, and a price that it does not have."""
+    """Refuse an unknown bound, and a price that the problem does not have."""
     if bound not in ("tight", "paper"):
         raise ValueError(f"bound must be 'tight' or 'paper'; got {bound!r}.")
     if isinstance(price, str):
@@ -259,15 +259,15 @@ def check_bound(bound: Any, price: Any, kind: Measure | Loss, *, has_threshold: 
         return
     reason = None
     if isinstance(kind, Loss):
-        reason = f"of the loss {kind.name!r}; give class weights as sample_weight instead"
+        reason = f"the loss {kind.name!r} has no price; pass class weights as sample_weight"
     elif bound == "paper":
-        reason = "of bound='paper', which is 1"
+        reason = "bound='paper' has the price 1"
     elif not kind.flips_examples:
-        reason = f"of {kind.name!r}, which ranks and raises no alarms"
+        reason = f"{kind.name!r} ranks the rows and has no false alarms"
     elif isinstance(kind, HighestScores) and not has_threshold:
-        reason = f"of {kind.name!r} without an intercept, which is 1"
+        reason = f"{kind.name!r} without an intercept has the price 1"
     if reason is not None:
-        raise ValueError(f"price={price!r} is not that {reason}; leave price='auto'.")
+        raise ValueError(f"price={price!r} cannot be set: {reason}. Leave price='auto'.")
 
 
 def check_targets_of(
@@ -290,7 +290,7 @@ def priced_risk(
     price: str | float,
     has_threshold: bool,
 ) -> tuple[MeasureRisk, PriceIs]:
-    """The risk of a measure with its price, or a first one, and what is known of it.
+    """The risk of a measure with its price, or a first one, and where the price comes from.
 
     Without an intercept there is no threshold, so that measures of the k highest scores have the
     paper's bound, whose labellings are restricted, and the price 1.

@@ -54,7 +54,7 @@ def apply_weights(
 def repeat_rows(
     measure: Measure, X: Any, ys: list[Any], weights: FloatArray
 ) -> tuple[Any, list[Any]]:
-    """X and the ys with each row as often as its weight says; ValueError where that has no meaning.
+    """X and the ys with each row repeated by its weight; ValueError where that has no meaning.
 
     Parameters
     ----------
@@ -100,15 +100,15 @@ def _check_whole(measure: Measure, weights: FloatArray) -> None:
     if broken.size:
         raise ValueError(
             f"sample_weight[{broken[0]}] is {weights[broken[0]]:g}, but {measure.name} takes whole "
-            "weights only, each as so many copies of a row: it is no sum over examples or pairs. "
-            "Round them, or use accuracy, balanced_accuracy or roc_auc."
+            "weights only: a weight of 2 repeats the row. Round the weights, or use accuracy, "
+            "balanced_accuracy or roc_auc."
         )
     total = weights.sum()
     if total == 0:
         raise ValueError("sample_weight is zero for all rows; give a positive weight to some.")
     if total > MOST_COPIES * weights.size:
         raise ValueError(
-            f"sample_weight sums to {total:.6g} for {weights.size} rows, but {measure.name} makes "
-            f"as many copies of rows, and at most {MOST_COPIES} times as many as there are. Divide "
-            "the weights by a factor, or use accuracy, balanced_accuracy or roc_auc."
+            f"sample_weight sums to {total:.6g}, but {measure.name} repeats each row as often as "
+            f"its weight, up to {MOST_COPIES} times the {weights.size} rows. Divide the weights by "
+            "a factor, or use accuracy, balanced_accuracy or roc_auc."
         )

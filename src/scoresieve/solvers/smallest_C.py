@@ -24,7 +24,7 @@ from scoresieve.solvers.working import Ended
 PRECISION = 1.1
 #: How fast C is raised. Fits are dear at a large C, and one bisection halves a fourfold step.
 STEP = 4.0
-#: After so many steps in vain each is the square of the last: C may be a hundred orders too small.
+#: After this many steps in vain each is the square of the last: C may be far too small.
 SMALL_STEPS = 8
 #: How far C is raised beyond the first C or, if that is larger, the one that suits the data.
 LARGEST_FACTOR = 2.0**30

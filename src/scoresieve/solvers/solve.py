@@ -34,7 +34,7 @@ from scoresieve.solvers.subset.hard_budget import (
 )
 from scoresieve.solvers.working import Ended, WarmStart
 
-#: Relative gaps to stop at, unless the user says otherwise: a measure's bound is coarse itself.
+#: Default relative gaps to stop at. That of a measure is coarse, as its bound is.
 MEASURE_TOL, LOSS_TOL = 0.05, 0.01
 
 
@@ -64,8 +64,8 @@ def solve(
 
     ``||.||_B`` is the budget norm. R is the risk of the measure, a convex bound of its loss, or the
     sum of the losses, ``sum_i c_i l(y_i, <w, x_i>)``. With ``n_features_to_select=k`` it is
-    ``min { 1/2 ||w||_2^2 + C R(X w) : w has at most k features }``, solved approximately; the
-    optimum of the first problem with B = k bounds how far from the best such model it is.
+    ``min { 1/2 ||w||_2^2 + C R(X w) : w has at most k features }``, solved approximately. The
+    optimum of the first problem with B = k bounds how far the model is from the best such model.
 
     Conventions
     -----------
@@ -75,8 +75,8 @@ def solve(
       budget of 1 the norm is the l1 norm, squared.
     * With k features ``primal`` is the l2 objective of the model, ``dual`` bounds that of every
       model with at most k features, and ``l0_gap`` is the gap between both. ``status`` is CONVERGED
-      when the refit on the chosen features is within the tolerance and the relaxed problem is as
-      well, or so near its optimum that the gap could shrink by a sixth at most.
+      when the refit on the chosen features is within the tolerance and the relaxed problem is also,
+      or is so near its optimum that the gap could shrink by a sixth at most.
     * Measures and losses with kinks are solved by the bundle, smooth losses by Newton steps on
       working columns.
     * Identical inputs give identical bits.
@@ -93,21 +93,21 @@ def solve(
         Instead of a measure: ``"hinge"``, ``"squared_hinge"``, ``"logistic"``, ``"huber_hinge"``,
         ``"squared"``, ``"epsilon_insensitive"``, ``"huber"``, or one with settings of its own.
     bound : {"tight", "paper"}
-        ``"tight"`` follows the measure: prices, and for measures of the k highest scores the
-        intercept as threshold. ``"paper"`` is the paper's, with the price 1.
+        ``"tight"`` follows the measure: it has prices, and for measures of the k highest scores the
+        intercept is the threshold. ``"paper"`` is the paper's bound, with the price 1.
     price : float or "auto"
-        What a false alarm costs in the joint score, a missed positive costing 1. ``"auto"`` is the
-        measure's own exchange rate where the model works, found with the model.
+        Cost of a false alarm in the joint score; that of a missed positive is 1. ``"auto"`` is the
+        measure's exchange rate at the operating point, estimated by cross-fitting.
     budget : int, optional
         B, the number of columns (or groups) that the regulariser lets in at full weight. The
-        solution has more non-zero weights than that, usually two to five times as many.
+        solution usually has two to five times as many non-zero weights.
     n_features_to_select : int, optional
-        k: at most k columns (or groups) have a weight, besides those that are always in. It takes
-        the place of the budget.
+        k: at most k columns (or groups) have a weight, besides those that are always in. Use it
+        instead of the budget.
     certificate : bool
         With k features: whether the relaxed problem is solved as well, which bounds all models with
         k features. Without it a fit takes less time, ``l0_gap`` is NaN, and ``dual`` and ``gap``
-        are those among the models of the chosen features.
+        hold only among models on the chosen features.
     C : float
         Weight of the risk. For F1 on text 1 to 100 is the useful range.
     tol : float, optional
@@ -118,15 +118,15 @@ def solve(
     max_time : float, optional
         Seconds; honoured within one round.
     intercept_scaling : float
-        Value of a constant column that is always in, whose weight is the intercept; 0 for none.
+        Value of a constant column that is always in; its weight is that of the intercept. 0 for no
+        intercept.
     always_features, excluded_features : array-like of int or boolean mask, optional
         Columns that are always in, outside the budget, and columns that never are.
     feature_groups : array-like of int of shape (n_features,) or list of lists, optional
         Columns that enter together; the budget counts groups.
     sample_weight : array-like of shape (n_samples,), optional
-        How often each row counts: 2 is the same as the row twice, 0 as leaving it out. Any weights
-        for losses and for ``"accuracy"``, ``"balanced_accuracy"`` and ``"roc_auc"``, whole ones for
-        the other measures.
+        How often each row counts: 2 repeats the row, 0 leaves it out. Losses, ``"accuracy"``,
+        ``"balanced_accuracy"`` and ``"roc_auc"`` take any weights, other measures whole ones.
     callback : callable, optional
         Called with a :class:`~scoresieve.Progress` after each round; return True to end the fit.
 
@@ -202,7 +202,7 @@ def solve_problem(
     certificate : bool
         With ``hard``: whether the relaxed problem is solved as well.
     warm : WarmStart, optional
-        What the relaxed problem starts from.
+        Start of the relaxed problem.
     starts : sequence of ndarray of int
         With ``hard``: sorted units of models to start from, at most k of them in each. The
         objective is at most that of each start; where the time is over, that of the first one.

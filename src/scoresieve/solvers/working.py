@@ -37,7 +37,7 @@ def known_cut(point: Point) -> Cut:
 
 @dataclass(frozen=True, eq=False)
 class WarmStart:
-    """What a fit can start from, whatever its C or budget is.
+    """A start for a fit of any C and budget.
 
     Attributes
     ----------
@@ -48,7 +48,7 @@ class WarmStart:
     dual_point : DualPoint or None
         Its cuts, if it has any, are used, their weights are not.
     memory : object or None
-        What an engine left in memory for its next run on the same X and y; only it can read that.
+        State of an engine for its next run on the same X and y; only that engine can read it.
     """
 
     columns: IntArray
@@ -58,7 +58,7 @@ class WarmStart:
 
 
 class DualSide(NamedTuple):
-    """What a run proves, for the next one: cuts or slopes to start from, and the vector v."""
+    """The proof of a run, for the next one: cuts or slopes to start from, and the vector v."""
 
     point: DualPoint
     v: FloatArray
@@ -81,7 +81,7 @@ class Resumable(Ended, Protocol):
         """What belongs to the best point."""
 
     def hand_over(self, problem: Problem, w: FloatArray) -> WarmStart:
-        """What a run on the same data with another budget starts from.
+        """The start of a run on the same data with another budget.
 
         Parameters
         ----------
@@ -135,7 +135,7 @@ class WorkingColumns:
         self.norm = self.problem.norm.restrict(self.columns)
 
     def turn_to(self, problem: Problem) -> None:
-        """Go over to a problem that differs from the present one in its budget alone."""
+        """Switch to a problem that differs from the present one only in its budget."""
         self.problem = problem
         self.norm = problem.norm.restrict(self.columns)
 

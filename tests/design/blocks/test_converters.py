@@ -142,7 +142,9 @@ def test_npz_that_is_refused_leaves_nothing(tmp_path):
     with pytest.raises(ValueError, match=r"in csc format, .*save X.tocsr\(\) instead"):
         blocks_from_npz(path, tmp_path / "X")
     np.savez(path, a=np.eye(2))
-    with pytest.raises(ValueError, match=r"no CSR matrix of scipy.sparse.save_npz: it holds a.npy"):
+    with pytest.raises(
+        ValueError, match=r"not a CSR matrix of scipy.sparse.save_npz: it holds a.npy"
+    ):
         blocks_from_npz(path, tmp_path / "X")
     sp.save_npz(path, matrix())
     with pytest.raises(ValueError, match="one for each of the 300 rows"):

@@ -58,7 +58,7 @@ def test_a_damaged_block_is_named_by_its_worker(client, tmp_path):
     [
         ([np.eye(2), np.eye(3)], r"block 1 of X differs from block 0 \(columns: 3 against 2\)"),
         ([np.eye(2), sp.eye_array(2)], r"block 1 .* \(sparse: True against False\)"),
-        ([np.eye(2), np.eye(2, dtype=np.float32)], "a dtype of: float32 against float64"),
+        ([np.eye(2), np.eye(2, dtype=np.float32)], "dtype: float32 against float64"),
         ([np.ones(3)], "X must be 2-D"),
         ([np.array([["a"]])], "X must hold real numbers"),
     ],

@@ -1,8 +1,8 @@
-"""Row blocks on the workers of a ``distributed`` cluster, from what dask users have.
+"""Row blocks on the workers of a ``distributed`` cluster, from dask collections.
 
-A block is a future with a recipe: what dask loses with a worker it makes again, from the folder or
-from the graph of the collection that the user gave. Data that was scattered has no recipe, so that
-nothing is scattered here: vectors travel as arguments.
+A block is a future with a recipe: dask recomputes blocks lost with a worker, from the folder or the
+graph of the user's collection. Scattered data has no recipe, so nothing is scattered here: vectors
+travel as arguments.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ RESULTS_AT_ONCE = 256
 
 
 class DaskBlocks(BlockStore):
-    """Futures of blocks, each worked on where it is.
+    """Futures of blocks, each processed where it is.
 
     Parameters
     ----------
@@ -47,9 +47,9 @@ class DaskBlocks(BlockStore):
 
     def __getstate__(self) -> dict[str, Any]:
         raise TypeError(
-            "row blocks on a cluster belong to the client of this process and cannot be sent to "
-            "another one: fit with n_jobs=None, or let joblib's dask backend send blocks on disk, "
-            "opened with open_blocks(folder), to the workers."
+            "row blocks on a cluster cannot be pickled: they belong to the client of this process. "
+            "Fit with n_jobs=None, or open blocks on disk with open_blocks(folder), which joblib's "
+            "dask backend can send to the workers."
         )
 
     def place(self) -> str:
@@ -85,12 +85,12 @@ class DaskBlocks(BlockStore):
 
 
 def check_alike(described: list[Description]) -> None:
-    """Refuse blocks that are no rows of one X."""
+    """Refuse blocks that cannot be rows of one X."""
     if not described:
         raise ValueError("X has no blocks; give at least one.")
     for name, value in (
         ("columns", "n_columns"),
-        ("a dtype of", "dtype"),
+        ("dtype", "dtype"),
         ("sparse", "is_sparse"),
     ):
         found = [getattr(each, value) for each in described]
@@ -98,7 +98,7 @@ def check_alike(described: list[Description]) -> None:
         if other is not None:
             raise ValueError(
                 f"block {other} of X differs from block 0 ({name}: {found[other]} against "
-                f"{found[0]}); give all blocks the same columns, type and form."
+                f"{found[0]}); give all blocks the same columns, dtype and format."
             )
 
 
@@ -119,7 +119,7 @@ def blocks_of_folder(client: Any, local: DiskBlocks) -> DaskBlocks:
 
 
 def blocks_of_futures(client: Any, blocks: list[Any]) -> DaskBlocks:
-    """The blocks that futures stand for; the workers say what they are."""
+    """The blocks that futures stand for, described by the workers."""
     described = client.gather(client.map(describe, blocks, pure=False))
     return DaskBlocks(client, blocks, described)
 
@@ -133,9 +133,9 @@ def dask_blocks(X: Any, *, client: Any = None, max_memory: int | None = None) ->
 
     Conventions
     -----------
-    * Blocks are computed once and kept by the workers. What is lost with a worker is computed again
-      from the graph of X, so that X should begin with something that can be read again.
-    * Only vectors come to this process: X^T v, scores, and the few columns that are worked on.
+    * Blocks are computed once and kept by the workers. Blocks lost with a worker are computed again
+      from the graph of X, so X should begin with data that can be read again.
+    * Only vectors come to this process: X^T v, scores, and the few columns of the working set.
 
     Parameters
     ----------

@@ -33,14 +33,14 @@ MOST_OPEN = 4096
 
 
 class DiskBlocks(BlockStore):
-    """Blocks in a folder, on some of which threads work at a time.
+    """Blocks in a folder, processed by threads, some at a time.
 
-    scipy's products let other threads run, so that threads are enough, and share the maps.
+    scipy's products release the GIL, so threads are enough, and share the memory maps.
 
     Parameters
     ----------
     n_threads : int
-        Blocks that are worked on at a time.
+        Blocks that are processed at a time.
     """
 
     def __init__(self, folder: Path, manifest: Manifest, n_threads: int) -> None:
@@ -115,7 +115,7 @@ def load_block(folder: Path, stored: StoredBlock, n_columns: int) -> Any:
 def load_intact_block(
     folder: str | Path, stored: StoredBlock, n_columns: int, dtype: np.dtype, number: int
 ) -> sp.csr_array | Array:
-    """The block, compared with its checksums and with the manifest first.
+    """The block, once it agrees with its checksums and with the manifest.
 
     Checksums find accidents. That indices stay inside X is checked besides, since products would
     read foreign memory, and the writer of a folder can make its checksums right.

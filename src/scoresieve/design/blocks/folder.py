@@ -30,16 +30,16 @@ def write_blocks(
 ) -> RowBlocks:
     """Write X to a new folder as row blocks, and open it.
 
-    The folder appears under its name when it is complete. If anything fails, nothing is left.
+    The folder appears under its name when it is complete. If anything fails, no files are left.
 
     Parameters
     ----------
     X : array-like, sparse matrix, RowBlocks, or iterator of matrices
-        All of X, which may be a memory map, or row blocks in their order; or its rows in pieces, so
-        that X need never be in memory: a generator of CSR matrices, say, or of pairs of them and
-        their labels.
+        All of X, which may be a memory map or row blocks in their order. Or its rows in pieces, so
+        that X is never in memory as a whole: for example a generator of CSR matrices, or of pairs
+        of a CSR matrix and its labels.
     folder : path
-        Of a folder that does not exist.
+        A folder that does not exist yet.
     y : array-like of shape (n_samples,), optional
         Stored beside X, to be found in ``labels``.
     feature_names : sequence of str, optional
@@ -82,7 +82,8 @@ def _pieces(X: Any) -> Iterator[Any]:
     if isinstance(X, RowBlocks):
         if not X.is_in_order:
             raise ValueError(
-                f"{X!r} has rows in another order than its blocks; sort the row numbers."
+                f"{X!r} has rows in another order than its blocks and cannot be written as it is; "
+                "sort the row numbers."
             )
         yield from (rows for _, rows in X.pieces())
     elif isinstance(X, Iterator) or (isinstance(X, list | tuple) and X and np.ndim(X[0]) == 2):
@@ -106,15 +107,14 @@ def open_blocks(
     ----------
     folder : path
     n_jobs : int, default=-1
-        Blocks that threads work on at a time, as in joblib: -1 for all cores. Results do not depend
-        on it.
+        Number of threads, each on a block, as in joblib: -1 for all cores. Results do not depend on
+        it.
     max_memory : int, optional
         Bytes that products and columns may hold at once, mapped pages aside. Fewer threads are
-        used where that is enough, and what cannot fit is refused with a ``MemoryError`` that says
-        how much it would take.
+        used where that is enough. Otherwise a ``MemoryError`` tells how much memory the fit needs.
     client : distributed.Client, optional
-        Of a cluster whose workers see the folder under the same path. The blocks are then worked on
-        where they are mapped, and ``n_jobs`` has no effect.
+        Of a cluster whose workers see the folder under the same path. The workers then process the
+        blocks, and ``n_jobs`` has no effect.
 
     Returns
     -------

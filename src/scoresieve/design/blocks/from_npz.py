@@ -29,14 +29,14 @@ def blocks_from_npz(
 ) -> RowBlocks:
     """Convert a file of ``scipy.sparse.save_npz`` to a folder of row blocks.
 
-    A CSR matrix is read once, some rows at a time; one number a row is in memory. Other formats
-    have no rows to read and are refused.
+    A CSR matrix is read once, some rows at a time, with one number per row in memory. Other formats
+    cannot be read row by row and are refused.
 
     Parameters
     ----------
     path : path
     folder : path
-        Of a folder that does not exist; it appears when it is complete.
+        A folder that does not exist yet; it appears when it is complete.
     y : array-like of shape (n_samples,), optional
         Stored beside X.
     block_bytes, progress
@@ -65,15 +65,15 @@ def _read_head(archive: zipfile.ZipFile, path: Any) -> tuple[tuple[int, int], Ar
     names = set(archive.namelist())
     if not {"format.npy", "shape.npy", "data.npy", "indices.npy", "indptr.npy"} <= names:
         raise ValueError(
-            f"{os.fspath(path)!r} is no CSR matrix of scipy.sparse.save_npz: it holds "
-            f"{', '.join(sorted(names)) or 'nothing'}."
+            f"{os.fspath(path)!r} is not a CSR matrix of scipy.sparse.save_npz: it holds "
+            f"{', '.join(sorted(names)) or 'nothing'}. Write it with save_npz(path, X.tocsr())."
         )
     form = _whole(archive, "format").item()
     form = form.decode() if isinstance(form, bytes) else form
     if form != "csr":
         raise ValueError(
-            f"{os.fspath(path)!r} holds a matrix in {form} format, whose rows are not together; "
-            "save X.tocsr() instead."
+            f"{os.fspath(path)!r} holds a matrix in {form} format, which cannot be read row by "
+            "row; save X.tocsr() instead."
         )
     n_rows, n_columns = (int(size) for size in _whole(archive, "shape"))
     return (n_rows, n_columns), _whole(archive, "indptr")

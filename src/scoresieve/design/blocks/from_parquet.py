@@ -34,7 +34,7 @@ def blocks_from_parquet(
     ----------
     path : path
     folder : path
-        Of a folder that does not exist; it appears when it is complete.
+        A folder that does not exist yet; it appears when it is complete.
     columns : sequence of str, optional
         The features; by default all columns but the label. Their names are kept.
     label : str, optional

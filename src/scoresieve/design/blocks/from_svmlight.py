@@ -26,7 +26,7 @@ CHUNK, LONGEST_LINE = 2**24, 2**28
 
 
 class CountedFromZeroError(ValueError):
-    """A file has a column 0, but columns were said to be counted from 1."""
+    """A file has a column 0, but its columns should be counted from 1."""
 
 
 def blocks_from_svmlight(
@@ -47,11 +47,11 @@ def blocks_from_svmlight(
     ----------
     path : path
     folder : path
-        Of a folder that does not exist; it appears when it is complete.
+        A folder that does not exist yet; it appears when it is complete.
     zero_based : bool, default=False
         Whether the first column has the number 0 in the file; the format's own first number is 1.
     n_features : int, optional
-        By default as many columns as the largest number asks for.
+        By default the largest column number in the file.
     dtype : {numpy.float64, numpy.float32}
     block_bytes, progress
         As for :func:`write_blocks`.
@@ -75,7 +75,7 @@ def blocks_from_svmlight(
 
 
 def _pieces(raw: IO[bytes], path: Any, zero_based: bool, dtype: Any) -> Iterator[tuple[Any, Array]]:
-    """Rows and labels, some at a time; a ValueError says what is wrong with the file."""
+    """Rows and labels, some at a time; a ValueError names the fault of the file."""
     n_rows = 0
     with _naming(path):
         for chunk in _chunks_of_lines(_decompressed(raw)):
@@ -124,6 +124,7 @@ def _checked_width(n_features: int | None, found: int, path: Any) -> int:
         return found
     if check_count(n_features, "n_features") < found:
         raise ValueError(
-            f"n_features={n_features}, but {os.fspath(path)!r} has {found} columns; leave it None."
+            f"n_features={n_features}, but {os.fspath(path)!r} has {found} columns; raise it or "
+            "pass None."
         )
     return n_features

@@ -4,8 +4,8 @@
     000000.data.npy        numbers of block 0; if sparse, 000000.indices.npy and 000000.indptr.npy
     labels.npy             y, if there is one
 
-Arrays are little-endian ``.npy`` files. Of each the manifest holds size and CRC-32, and its own
-CRC-32 is that of all it says.
+Arrays are little-endian ``.npy`` files. The manifest holds the size and the CRC-32 of each, and a
+CRC-32 of its own content.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ FORMAT, FORMAT_VERSION = "scoresieve-blocks", 1
 MANIFEST = "manifest.json"
 #: Bytes that are read at a time for a checksum.
 CHUNK = 2**20
-#: How a ``.npy`` file of version 1.0 begins; two bytes follow that say how long its head is.
+#: How a ``.npy`` file of version 1.0 begins; the next two bytes are the length of its header.
 START = b"\x93NUMPY\x01\x00"
 #: What reading a head as Python may raise.
 NOT_PYTHON = (ValueError, SyntaxError, RecursionError, MemoryError)
@@ -87,8 +87,8 @@ def read_manifest(folder: Path) -> Manifest:
     path = folder / MANIFEST
     if not path.is_file():
         raise FileNotFoundError(
-            f"{os.fspath(folder)!r} is no folder of row blocks: it has no {MANIFEST}. "
-            "scoresieve.design.write_blocks makes such folders."
+            f"{os.fspath(folder)!r} is not a folder of row blocks: it has no {MANIFEST}. Make one "
+            "with scoresieve.design.write_blocks."
         )
     try:
         manifest = _manifest_of(json.loads(path.read_bytes()))
@@ -107,13 +107,13 @@ def read_manifest(folder: Path) -> Manifest:
 def _manifest_of(content: Any) -> Manifest:
     """The manifest in a JSON value, once format, version and checksum are what they should be."""
     if not isinstance(content, dict):
-        raise ValueError("it is no JSON object.")
+        raise ValueError("it is not a JSON object.")
     said = content.pop("crc32", None)
     checksum = checksum_of(content)
     found, version = content.pop("format", None), content.pop("format_version", None)
     if found != FORMAT or version != FORMAT_VERSION:
         raise ValueError(
-            f"it is of the format {found!r:.80}, version {version!r:.80}; this is for {FORMAT!r}, "
+            f"its format is {found!r:.80}, version {version!r:.80}; this release reads {FORMAT!r}, "
             f"version {FORMAT_VERSION}."
         )
     if checksum != said:
@@ -188,15 +188,15 @@ def check_content(folder: Path, file: StoredArray, what: str) -> None:
 
 
 def check_head(path: Path) -> None:
-    """Refuse a head that is not as the writer writes it; ValueError, or what Python says of it.
+    """Refuse a header that the writer would not write, by a ValueError or an error of Python.
 
-    For one of version 2 NumPy would ask for as much memory as it claims, up to 4 GB, and for the
-    numbers of Python 2 it would warn.
+    NumPy would allocate what a header of version 2 claims, up to 4 GB, and warn of the numbers of
+    Python 2.
     """
     with open(path, "rb") as stream:
         start = stream.read(len(START) + 2)
         if not start.startswith(START):
-            raise ValueError("it does not begin as version 1.0 of the format does.")
+            raise ValueError("its header is not that of version 1.0 of the npy format.")
         ast.literal_eval(
             stream.read(int.from_bytes(start[len(START) :], "little")).decode("latin1")
         )
@@ -211,10 +211,10 @@ def load_array(folder: Path, file: StoredArray) -> np.ndarray:
     # NumPy reads the head of a file as Python, and lets through what that has against it.
     except (*NOT_PYTHON, TypeError, EOFError, OverflowError, TokenError) as error:
         raise DamagedBlocksError(
-            f"{os.fspath(path)!r} is no array as NumPy writes them: {error} {ADVICE}"
+            f"{os.fspath(path)!r} is not an array as NumPy writes them: {error} {ADVICE}"
         ) from error
     if not isinstance(array, np.ndarray):
-        raise DamagedBlocksError(f"{os.fspath(path)!r} is no array. {ADVICE}")
+        raise DamagedBlocksError(f"{os.fspath(path)!r} is not an array. {ADVICE}")
     return np.asarray(array)
 
 

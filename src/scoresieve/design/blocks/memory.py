@@ -19,8 +19,8 @@ from scoresieve.design.sparse import SHORT, SparseColumns, matrix_around
 N_ROW_VECTORS, N_COLUMN_VECTORS, BUFFERS = 12, 9, 2**25
 #: Labels, prices and values of flips that each further class has.
 ROW_VECTORS_OF_CLASS = 4
-#: Columns in memory count so often: they are copied when they are joined with others, and solvers
-#: keep some of them by rows, too.
+#: How often columns in memory count: they are copied when they are joined with others, and solvers
+#: also keep some of them by rows.
 COPIES = 3
 #: Bytes of rows that are copied for many passes over them, where the user has set no limit, and the
 #: share of the limit that they may take else.
@@ -32,7 +32,7 @@ SPARSE_ENTRY, DENSE_ENTRY = 12, 8
 
 
 class MemoryLimit:
-    """What is allowed under ``max_memory`` bytes; everything, if that is None.
+    """Checks that memory stays under ``max_memory`` bytes; None allows everything.
 
     Conventions
     -----------
@@ -80,18 +80,17 @@ class MemoryLimit:
         n_vectors = N_ROW_VECTORS + ROW_VECTORS_OF_CLASS * (n_problems - 1)
         self._refuse(
             _needed_by_every_fit(shape, n_problems),
-            f"a fit on {shape[0]} rows and {shape[1]} columns{classes} needs {n_vectors} vectors "
-            f"of as many numbers as rows, {N_COLUMN_VECTORS} of as many as columns, and "
-            f"{in_words(BUFFERS)} besides:",
+            f"a fit on {shape[0]} rows and {shape[1]} columns{classes} needs {n_vectors} numbers "
+            f"per row, {N_COLUMN_VECTORS} per column, and {in_words(BUFFERS)} of buffers:",
             "Raise it.",
         )
 
     def check_room(self, n_bytes: float, what: str, shape: tuple[int, int]) -> None:
-        """Refuse what a solver holds besides if it does not fit beside the columns in use."""
+        """Refuse the memory that a solver asks for if it does not fit beside the columns in use."""
         self._refuse(
             _needed_by_every_fit(shape) + COPIES * self.held + n_bytes,
-            f"{what} are needed in memory, {in_words(n_bytes)}, beside {in_words(self.held)} of "
-            "columns in use. With copies of these, and what every fit needs, that is",
+            f"{what} need {in_words(n_bytes)} of memory, beside {in_words(self.held)} of columns "
+            "in use. With copies of these columns and the base needs of a fit that is",
             "Raise it, or end the fit earlier with a larger tol.",
         )
 
@@ -99,14 +98,14 @@ class MemoryLimit:
         """Refuse columns that do not fit beside those in use."""
         self._refuse(
             _needed_by_every_fit(shape) + COPIES * (self.held + n_bytes),
-            f"{n_columns} columns of X are needed in memory, {in_words(n_bytes)}, beside "
-            f"{in_words(self.held)} of columns in use. With copies of both, and what every fit "
-            "needs, that is",
+            f"{n_columns} columns of X need {in_words(n_bytes)} of memory, beside "
+            f"{in_words(self.held)} of columns in use. With copies of both and the base needs of a "
+            "fit that is",
             "Raise it, or ask for fewer features.",
         )
 
     def has_room(self, n_bytes: float, shape: tuple[int, int]) -> bool:
-        """Whether so much fits beside the columns in use."""
+        """Whether this much fits beside the columns in use."""
         needed = _needed_by_every_fit(shape) + COPIES * self.held + n_bytes
         return self.max_memory is None or needed <= self.max_memory
 

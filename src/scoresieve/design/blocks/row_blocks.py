@@ -24,16 +24,16 @@ from scoresieve.design.blocks.passes import BlockStore, Call, Part, Statistics, 
 class RowBlocks:
     """``X`` of shape (n_samples, n_features) as row blocks on disk or on the workers of a cluster.
 
-    Estimators and functions of this package take it wherever they take X, and so do the splitters
-    and searches of scikit-learn. :func:`~scoresieve.design.open_blocks` and
+    Estimators and functions of this package accept it as X, and so do the splitters and searches of
+    scikit-learn. :func:`~scoresieve.design.open_blocks` and
     :func:`~scoresieve.design.dask_blocks` make one.
 
     Conventions
     -----------
-    * ``X[rows]``, with row numbers, a mask or a slice, is a view: it holds the numbers and no rows.
+    * ``X[rows]``, with row numbers, a mask or a slice, is a view: it holds row numbers, no rows.
     * ``X[:, columns]`` is an array in memory, sparse if X is.
-    * Sums over rows are those of the blocks, in their order: they do not depend on threads, and
-      blocks of other sizes change the last digits.
+    * Sums over rows add up the blocks in their order. They do not depend on threads, but other
+      block sizes change the last digits.
 
     Attributes
     ----------
@@ -78,8 +78,8 @@ class RowBlocks:
 
     def __array__(self, *_: Any, **__: Any) -> Any:
         raise TypeError(
-            f"{self!r} is not made an array, which would take {in_words(8 * np.prod(self.shape))}; "
-            "what is called here works on arrays in memory only. X[:, columns] gives some columns."
+            f"{self!r} is not made an array, which would take {in_words(8 * np.prod(self.shape))}: "
+            "the function called works on arrays in memory only. Pass X[:, columns] instead."
         )
 
     @property
@@ -230,7 +230,7 @@ class RowBlocks:
         return Statistics(0.0, 0.0, nothing, nothing) if found is None else found
 
     def pieces(self) -> Iterator[tuple[slice | IntArray, Any]]:
-        """The rows in turn, for models that learn from some at a time, as ``partial_fit`` does.
+        """The rows in pieces, for models with ``partial_fit``.
 
         Yields
         ------
@@ -244,9 +244,9 @@ class RowBlocks:
             yield part.places, rows
 
     def verify(self) -> None:
-        """Read every block and compare it with its checksum; an error names the first that differs.
+        """Compare every block with its checksum; an error names the first that differs.
 
-        Blocks on disk are compared by themselves when they are first used.
+        Blocks on disk are also compared when they are first used.
         """
         for _ in self._store.each(passes.count_rows, self._calls()):
             pass
@@ -274,11 +274,11 @@ def numbers_of(key: Any, size: int, what: str) -> IntArray:
         return np.flatnonzero(array)
     if array.ndim != 1 or (array.dtype.kind not in "iu" and array.size):
         raise IndexError(
-            f"{what} of X are chosen by a 1-D array of numbers, a mask of {size} or a slice; got "
-            f"{key!r}."
+            f"{what} of X must be a 1-D array of integers, a boolean mask of length {size} or a "
+            f"slice; got {key!r}."
         )
     numbers = array.astype(np.int64)
     wrong = numbers[(numbers < -size) | (numbers >= size)]
     if wrong.size:
-        raise IndexError(f"X has {size} {what}; {wrong[0]} is none of them.")
+        raise IndexError(f"X has {size} {what}, numbered from 0; {wrong[0]} is out of range.")
     return np.where(numbers < 0, numbers + size, numbers)

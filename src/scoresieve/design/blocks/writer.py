@@ -20,13 +20,13 @@ from scoresieve.design._base import check_matrix
 from scoresieve.design.blocks.manifest import MANIFEST, Manifest, StoredArray, StoredBlock
 from scoresieve.design.sparse import SHORT
 
-#: Bytes of a block: so many that the overhead of a block is small beside reading it.
+#: Bytes of a block: large enough that its overhead is small beside reading it.
 BLOCK_BYTES = 2**26
 
 
 @dataclass(frozen=True)
 class Conversion:
-    """How far a conversion is; what ``progress`` is called with after each block.
+    """Progress of a conversion; ``progress`` is called with it after each block.
 
     Attributes
     ----------
@@ -87,7 +87,8 @@ class BlockWriter:
         if self._kind is not None and kind != self._kind:
             names = ["sparse " * one[0] + str(one[1]) for one in (self._kind, kind)]
             raise ValueError(
-                f"rows of X are {names[0]} first and {names[1]} then; give all of them in one form."
+                f"X begins with {names[0]} rows and goes on with {names[1]} rows; give all of them "
+                "the same dtype and format."
             )
         self._kind = kind
         self._widths.add(rows.shape[1])
@@ -124,7 +125,7 @@ class BlockWriter:
         Parameters
         ----------
         n_columns : int, optional
-            If the pieces do not say it: sparse pieces may be narrower than X.
+            By default that of the pieces; sparse pieces may be narrower than X.
         """
         if self._waiting:
             self._write_block()

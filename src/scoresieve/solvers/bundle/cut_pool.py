@@ -86,7 +86,7 @@ class CutPool:
         return rows if self.covers_all else rows[:, : self._problem.norm.always.size]
 
     def add(self, cut: Cut) -> bool:
-        """Add a cut; False if it bounds nothing new: a zero cut, or one that is in already."""
+        """Add a cut; False if it is zero or in already."""
         if cut.loss == 0.0 and not np.any(cut.delta):
             return False
         packed = self._risk.pack(cut.delta)
@@ -116,7 +116,7 @@ class CutPool:
             self.add(Cut(delta, self._risk.cut_loss(delta)))
 
     def add_columns(self, columns: IntArray) -> int:
-        """Add those of the columns that are not in yet; how many those are."""
+        """Add the columns that are not in yet; their number."""
         block = self.working.add(columns)
         if block is None:
             return 0
@@ -157,7 +157,7 @@ class CutPool:
         return self.losses - self.matrix @ w, -(self.matrix @ dw)
 
     def drop_idle(self, alpha: FloatArray, patience: int) -> FloatArray:
-        """Drop cuts without weight for ``patience`` rounds; the weights of those that stay."""
+        """Drop cuts without weight for ``patience`` rounds; the weights of the others."""
         used = alpha > _UNUSED * max(float(alpha.max()), np.finfo(float).tiny)
         self._idle = np.where(used, 0, self._idle + 1)
         keep = np.flatnonzero(self._idle < patience)
@@ -190,7 +190,7 @@ class CutPool:
         self._renew_gram()
 
     def turn_to(self, problem: Problem) -> None:
-        """Go over to a problem that differs from the present one in its budget alone."""
+        """Switch to a problem that differs from the present one only in its budget."""
         self._problem = problem
         self.working.turn_to(problem)
         self.covers_all = problem.norm.n_units <= problem.norm.budget

@@ -38,14 +38,14 @@ LOOK_AHEAD = 0.1
 PATIENCE = 8
 #: Columns enter when the columns left out hold more than this share of the gap.
 COLUMN_SHARE = 0.1
-#: How many times the budget of columns enter at once: what the next rounds would bring, too.
+#: Columns that enter at once, as a multiple of the budget: also those of the next rounds.
 COLUMN_REACH = 2
 #: The master's relative gap as a share of the outer one, and its bounds. A coarse master costs
 #: fewer steps, and its central solution also needs fewer rounds: a third fewer than with a share
 #: of 0.02, measured on Reuters and News20.
 MASTER_SHARE, MASTER_COARSEST, MASTER_FINEST = 0.3, 0.3, 1e-7
 #: The master becomes finer by this factor where a round brings nothing new, and where the rest of
-#: its gap is rounding, so that no bound says how fine it has to be.
+#: its gap is rounding, so that no bound tells how fine it has to be.
 REFINEMENT, REFINEMENT_AT_ROUNDING = 0.1, 0.01
 #: By so much the master's weights are stretched where nothing else helps.
 STRETCHES = (0.0, 1e-15, 1e-12, 1e-9)
@@ -57,7 +57,7 @@ ROUNDING = 1e-6
 LINE_SHARE = 0.01
 #: Most rounds between two passes over all columns.
 MAX_ROUNDS_WITHOUT_PASS = 3
-#: Constant scores whose cut raises false alarms, too; at 0 it would raise none.
+#: Constant scores whose cut also raises false alarms; at 0 it would raise none.
 SLIGHTLY_POSITIVE = 1e-3
 #: Working units that a smaller budget takes over, as a multiple of it, and beyond that. Fits on
 #: text that start from nothing end with about 4 B + 40; taking over no more than that cost a sixth
@@ -201,7 +201,7 @@ class Bundle:
             self.best, self.tracker.primal = point, point.value
 
     def settled(self, status: Status) -> Status:
-        """Compute the objective of the best point anew, and take back what rounding made up."""
+        """Recompute the objective of the best point, and undo gains that were only rounding."""
         point = self.working.point_with_cut(self.best.w)
         if point.value <= (1.0 + ROUNDING) * self.best.value:
             return status
@@ -249,7 +249,7 @@ class Bundle:
         correlations: FloatArray | None,
         held_by_columns: bool,
     ) -> Status | None:
-        """Drop idle cuts, add new ones and columns; say so if nothing can be added.
+        """Drop idle cuts, add new ones and columns; STALLED if nothing can be added.
 
         Parameters
         ----------

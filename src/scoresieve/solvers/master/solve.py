@@ -28,7 +28,7 @@ from scoresieve.solvers.master.problem import MasterProblem, MasterSolution, Sca
 logger = logging.getLogger(__name__)
 
 MAX_STEPS = 100
-#: Steps without a smaller gap after which the method has given what it can.
+#: Steps without a smaller gap after which the method ends.
 STALL_STEPS = 40
 #: Share of the uniform point that is mixed into a warm start, to stay away from the boundary; and
 #: into the last alpha where only the factors of the columns change.
@@ -86,7 +86,7 @@ def solve_master(
 def _structured(
     problem: MasterProblem, tol: float, direction: FloatArray, scales: list[float]
 ) -> tuple[MasterSolution | None, str]:
-    """The best solution with one of these scales of alpha, and what is wrong with it."""
+    """The best solution with one of these scales of alpha, and its fault."""
     solution, reason = None, ""
     for alpha_scale in scales:
         data = ScaledMaster.of(problem, alpha_scale)

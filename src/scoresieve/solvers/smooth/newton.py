@@ -10,8 +10,8 @@ Each step
    point on the way there is taken.
 
 The first kind of step alone converges, the second makes it fast: on news20.binary with B = 250 and
-C = 10 about forty steps with some twenty products with X_S each do what accelerated proximal
-gradients need eight hundred steps for, and each further digit costs few more.
+C = 10 about forty steps with some twenty products with X_S each do the work of eight hundred steps
+of accelerated proximal gradients, and each further digit costs few more.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from scoresieve.regularizers import NormPiece
 from scoresieve.risks import LossRisk
 from scoresieve.solvers.working import Point, WorkingColumns
 
-#: Conjugate gradients end at this share of the squared residual, or after so many products. A
+#: Conjugate gradients end at this share of the squared residual, or after this many products. A
 #: coarse solution is best, because the next step has another piece of the norm: on news20.binary a
 #: share of 0.03 needs about a third more products, one of 0.0001 several times as many.
 CG_SHARE, CG_STEPS = 0.3, 100

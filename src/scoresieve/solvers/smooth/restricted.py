@@ -40,7 +40,7 @@ DENSE_COPIES = 4
 MAX_STEPS, STALL_STEPS = 150, 5
 #: A step that lowers the objective by less than this share is no progress.
 NO_PROGRESS = 1e-15
-#: Newton steps are slow if so many of them do not halve the gap.
+#: Newton steps are slow if this many of them do not halve the gap.
 PATIENCE = 10
 #: Most steps of the interior-point method, and steps without a smaller gap that end it. 10 to 20
 #: are usual, 20 to 40 where C is large and the sizes of the columns differ widely.
@@ -87,7 +87,7 @@ class Restricted:
 
 
 class RestrictedSolver:
-    """Solves restricted problems on a growing working set, one after the other.
+    """Solves a sequence of restricted problems on a growing working set.
 
     Parameters
     ----------
@@ -197,7 +197,7 @@ class RestrictedSolver:
     ) -> Restricted:
         """The interior-point method from one start after the other, until one solves it.
 
-        What it finds is taken where it is better than what there is.
+        Its result is taken where it is better than the present one.
         """
         for share in STARTS:
             if best.solved or is_late():
@@ -272,7 +272,7 @@ class RestrictedSolver:
 
 
 def better(best: Restricted, point: Point, slopes: FloatArray, dual: float) -> Restricted:
-    """The better one of what there is and another pair of points."""
+    """The better of the present and another pair of points."""
     if point.value < best.point.value:
         best = replace(best, point=point)
     if dual > best.dual:

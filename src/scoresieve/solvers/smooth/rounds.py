@@ -29,7 +29,7 @@ COLUMN_REACH, UNIT_REACH = 4, 0.5
 #: The restricted problem's relative gap as a share of the whole one, and its bounds.
 INNER_SHARE, INNER_COARSEST, INNER_FINEST = 0.3, 0.1, 1e-13
 #: A round on the same columns that closes less than this share of the gap leads nowhere: a thousand
-#: of them would leave nine tenths of it. Nor do so many in a row that do not halve it together.
+#: of them would leave nine tenths of it. Nor do this many in a row that do not halve it together.
 NO_PROGRESS, MOST_SLOW_ROUNDS = 1e-4, 50
 
 
@@ -109,7 +109,7 @@ class Smooth:
         return correlations
 
     def _grow(self, correlations: FloatArray, restricted: Restricted) -> Status | None:
-        """Add columns, or go on more finely on the same ones; say so if neither is possible."""
+        """Add columns, or refine the solution on the same ones; STALLED if neither is possible."""
         tracker = self.tracker
         if self.working.add(self._promising(correlations)) is not None:
             self.best = self.best.padded(self.working.size)

@@ -21,7 +21,7 @@ from scoresieve.risks import LossRisk
 
 #: Numbers that may be kept (256 MB), those that X does not store counted in.
 MOST_NUMBERS = 2**25
-#: For a sparse X those are few: so many columns are kept whatever the number of rows is.
+#: For a sparse X those are few: this many columns are kept whatever the number of rows is.
 FEW_COLUMNS = 512
 
 
@@ -29,12 +29,12 @@ class FetchedColumns(WrappedDesign):
     """X, which keeps ``X_S`` for the columns S that were asked for so far.
 
     For a CSR matrix any block of columns costs a pass over all of X, so that those that may be
-    wanted next are best fetched together with those that are wanted now.
+    wanted next are best fetched together with the present ones.
     """
 
     @classmethod
     def of(cls, design: Design) -> FetchedColumns:
-        """The design with what is kept of it, from now on if it was not before."""
+        """The design with its cache; a new one if it had none."""
         return design if isinstance(design, cls) else cls(design)
 
     def __init__(self, design: Design) -> None:
@@ -76,7 +76,7 @@ class FetchedColumns(WrappedDesign):
         return both.take(np.argsort(order, kind="stable"))
 
     def take_over(self, columns: IntArray, block: Columns) -> None:
-        """Keep what somebody else has fetched, ``X_S`` of the columns, as far as there is room."""
+        """Keep a block ``X_S`` that was fetched elsewhere, as far as there is room."""
         is_here, _ = self._places(columns)
         new = np.flatnonzero(~is_here)
         if new.size and self._columns.size + new.size <= self._most:

@@ -5,11 +5,11 @@
 is hard, but its optimum is at least that of the budget norm with B = k, because both norms agree on
 vectors of at most k units. So:
 
-1. take the best of several starts, each refitted with the l2 norm: the units that promise most at
-   the best constant model and those of a model with fewer features; where the risk has kinks, the
+1. take the best of several starts, each refitted with the l2 norm: the most promising units at the
+   best constant model, and those of a model with fewer features. Where the risk has kinks, the
    constant model is that of a squared hinge;
 2. improve it by splicing, see :mod:`scoresieve.solvers.subset.splice`. Where the problem is small,
-   improve also what is left of all units when the least valuable one is dropped again and again;
+   also improve the result of backward elimination from all units;
 3. solve the relaxed problem with budget k: its dual value D bounds every k-feature model. This is
    the certificate, and may be left out. The run ends as soon as a larger D would hardly change the
    gap. If the k largest relaxed weights are a better start, improve them as well;
@@ -97,7 +97,7 @@ def choose_units(problem: Problem, limits: Limits, starts: Iterable[IntArray]) -
 
 
 def from_all(refitter: Refitter, best: Refit, k: int) -> Refit:
-    """The other way round: what is left of all units, of a squared hinge where there are kinks."""
+    """The result of backward elimination from all units, by a squared hinge where R has kinks."""
     problem = refitter.problem
     if problem.risk.is_smooth or not has_classes(problem):
         return fewer_of_all(refitter, k)
@@ -106,7 +106,7 @@ def from_all(refitter: Refitter, best: Refit, k: int) -> Refit:
 
 
 def own_start(refitter: Refitter, constant: Refit, k: int, give_up_at: float) -> Refit:
-    """The units that promise most at the constant model.
+    """The most promising units at the constant model.
 
     A risk with kinks leaves many of them equal there. The squared hinge sees more, and its weights
     are a start. Where a surrogate takes over from there, a rough refit is enough to make it.
@@ -133,7 +133,7 @@ def until_enough(limits: Limits, value: float) -> Limits:
     """The limits of the relaxed problem beside a model of objective J_k.
 
     Its optimum lies between D and its own objective P. Once ``P - D`` is a small share of
-    ``J_k - P``, the gap that is reported can hardly shrink any more.
+    ``J_k - P``, the reported gap can hardly shrink.
     """
     return replace(
         limits,
@@ -146,7 +146,7 @@ def beside_relaxed(
 ) -> Refit:
     """The model, at the price of the relaxed problem and improved from its k largest weights.
 
-    Once the callback has said to stop nothing is improved.
+    Nothing is improved once the callback has asked to stop.
 
     Parameters
     ----------

@@ -2,8 +2,8 @@
 
     min { 1/2 ||w||_2^2 + C R(X w)  :  w_u = 0 for the units u outside }
 
-A refit has a dual side: ``v``, with ``c = X^T v`` and ``w_u = c_u`` inside at the optimum. What v
-says about the units outside tells who should come in.
+A refit has a dual side: ``v``, with ``c = X^T v`` and ``w_u = c_u`` inside at the optimum. Outside,
+``c_u`` tells which units should come in.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ from scoresieve.solvers.working import WarmStart
 #: Refits that are compared are at least this accurate: by cuts, and by Newton's method, whose last
 #: digits cost one step more.
 REFIT_TOL, NEWTON_TOL = 0.01, 1e-6
-#: A problem is small if it has at most so many pairs of units to exchange and so many numbers.
-#: Then every pair can be tried, and refits by cuts are so accurate.
+#: A problem is small if it has at most this many pairs of units to exchange, and numbers in X. Then
+#: every pair can be tried, and refits by cuts have the relative gap FINE_TOL.
 FEW_PAIRS, FEW_NUMBERS, FINE_TOL = 64, 2**16, 2e-3
 #: Share of the weight whose cuts the next refit starts from.
 SHARE_OF_CUTS = 0.95
@@ -48,8 +48,8 @@ class Refit:
     v : ndarray of shape (n_samples,)
         The dual side.
     curvatures : ndarray of shape (n_samples,)
-        Of C R in the scores. Where R has kinks: ``|v_i|``, as if each row that has a say could
-        change its score by about 1 before it loses it.
+        Of C R in the scores. Where R has kinks: ``|v_i|``, as if each row with a slope could change
+        its score by about 1 before the slope is 0.
     point : DualPoint
         Whose cuts, if it has any, the next refit may start from.
     """
@@ -77,7 +77,7 @@ class Refit:
 
 
 class Refitter:
-    """Refits of one problem until one deadline, each given up as soon as it is too dear for sure.
+    """Refits of one problem until one deadline, each given up once it cannot be good enough.
 
     Parameters
     ----------

@@ -1,15 +1,15 @@
 """Splicing: a model with at most k units, improved by exchanging units as long as J falls.
 
-1. Exchange the s units that are worth least for the s that promise most, refit, and keep what is
-   better; else halve s. (Zhu, Wen, Zhu, Zhang and Wang 2020 call this splicing; their ``abess``
+1. Exchange the s least valuable units for the s most promising ones, refit, and keep the better
+   model; else halve s. (Zhu, Wen, Zhu, Zhang and Wang 2020 call this splicing; their ``abess``
    does it for subset regression.)
-2. Then one by one: the pairs whose exchange is best by the quadratic model, which sees what the
-   units have in common, each tried by a refit, until a number of them have failed. Where the
-   problem is small more of them are tried, also those that the model does not think much of.
+2. Then exchange single pairs, the best first by the quadratic model, which sees correlations of
+   units. Each is tried by a refit, until a number of them have failed. Where the problem is small,
+   less promising pairs are tried as well.
 
 A refit by Newton's method costs milliseconds, a pass over X follows each success. Where the risk
 has kinks a refit costs ten times as much, so that a smooth surrogate finds the units, see
-:mod:`scoresieve.solvers.subset.surrogate`, and one refit says what they are worth.
+:mod:`scoresieve.solvers.subset.surrogate`, and one refit gives their worth.
 
 The quadratic model of J at a refit is
 
@@ -23,7 +23,7 @@ are in:
 * both: J falls by ``(c_i + r_j w_j / M_jj)^2 / (2 (s_i + r_j^2 / M_jj)) - w_j^2 / (2 M_jj)``, with
   ``r = M H_Ai``.
 
-The last line sees what columns have in common: of two that say the same one may leave for nothing.
+The last line sees what columns have in common: of two equal ones one may leave at no cost.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ HUGE = 1e150
 
 
 class Swap(NamedTuple):
-    """Units after a swap, and by how much the model says that J falls."""
+    """Units after a swap, and the fall of J that the model predicts."""
 
     units: IntArray
     gain: float
@@ -65,10 +65,10 @@ class SwapModel:
     Attributes
     ----------
     promises : ndarray of shape (n_units,)
-        How much each unit outside promises, as the square root of twice the fall of J if it came
-        in alone, what it has in common with those inside left out; 0 for units inside.
+        For each unit outside, the square root of twice the fall of J if it came in alone, without
+        its correlation with those inside; 0 for units inside.
     worths : ndarray of shape (len(fit.units),)
-        What each unit inside is worth, likewise: the rise of J if it left.
+        For each unit inside, the same of the rise of J if it left.
     """
 
     def __init__(self, refitter: Refitter, fit: Refit) -> None:
@@ -82,7 +82,7 @@ class SwapModel:
     def _promises(self) -> FloatArray:
         """``|c_j| / sqrt(1 + kappa ||x_j||^2)``, kappa the mean curvature."""
         mean = float(np.sqrt(np.mean(self._fit.curvatures)))
-        # Of ten million columns most may have no entry in any row that has a say.
+        # Of ten million columns most may have no entry in any row with a slope.
         at = np.flatnonzero(self._correlations)
         scale = mean * self._refitter.fetched.column_norms()[at]
         # np.hypot does the same for numbers of any size, but takes six times as long.
@@ -134,7 +134,7 @@ class SwapModel:
     def exchange(self, k: int, n_wanted: int) -> tuple[IntArray, int]:
         """The units after up to ``n_wanted`` swaps at once, and how many there are.
 
-        Those that promise most for those that are worth least, as long as they promise more.
+        The most promising units for the least valuable ones, as long as J falls by the model.
         """
         units, promises = self._fit.units, self.promises
         n_free = k - units.size
@@ -150,7 +150,7 @@ class SwapModel:
         return np.sort(np.concatenate([stay, entering])), max(n_swaps, 1)
 
     def pairs(self, k: int, n_wanted: int) -> list[Swap]:
-        """The swaps of one unit for another that promise most, the best first."""
+        """The most promising swaps of one unit for another, the best first."""
         entering, units = self.candidates(k), self._fit.units
         if entering.size == 0 or units.size == 0:
             return []
@@ -205,7 +205,7 @@ def start_at_constant(refitter: Refitter) -> Refit:
 
 
 def most_promising(refitter: Refitter, fit: Refit, k: int, **options: float) -> Refit:
-    """The refit on the units inside, filled up to k by those that promise most."""
+    """The refit on the units inside, filled up to k by the most promising ones."""
     model = SwapModel(refitter, fit)
     entering = largest_positions(model.promises, k - fit.units.size)
     units = np.sort(np.concatenate([fit.units, entering]))
@@ -214,7 +214,7 @@ def most_promising(refitter: Refitter, fit: Refit, k: int, **options: float) -> 
 
 
 def fewer_of_all(refitter: Refitter, k: int) -> Refit:
-    """All units, less the one that is worth least, one by one until k are left."""
+    """Backward elimination: the least valuable unit leaves until k are left."""
     fit = refitter.refit(np.arange(refitter.norm.n_units))
     while fit.units.size > k:
         least = np.argmin(SwapModel(refitter, fit).worths)

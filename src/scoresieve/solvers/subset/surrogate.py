@@ -4,9 +4,9 @@
 
 A cut flips the examples of each class whose margins are below some threshold. At a refit the cuts
 have weights, by which the share ``y_i v_i / (C c_i)`` of them flips row i: it falls from 1 to 0
-as the margin grows. With the thresholds held where they are, the risk is a sum of hinges, one loss
-for each class. A little rounded it is what Newton's method refits in milliseconds, so that
-exchanges are tried on it, and only what they end with is refitted by cuts.
+as the margin grows. At fixed thresholds the risk is a sum of hinges, one loss for each class. With
+rounded corners Newton's method refits it in milliseconds. So exchanges are tried on it, and only
+their result is refitted by cuts.
 """
 
 from __future__ import annotations
