@@ -1,7 +1,7 @@
 """Every sentence of the package that a user can see, in one piece, to be read from start to end.
 
-``python tools/sentences.py`` prints the strings of ``src`` by file and line, with ``{...}`` for what
-is filled in: errors, warnings, help of the command line, output (summary, report, command line,
+``python tools/sentences.py`` prints the strings of ``src`` by file and line, with ``{...}`` for
+values: errors, warnings, help of the command line, output (summary, report, command line,
 progress), and the docstrings of public names. ``--kind error`` prints one kind, ``--banned`` only
 the places where ``src``, the README or the guide break the rules of :data:`BANNED`.
 """
@@ -119,10 +119,11 @@ def _text(node: ast.expr) -> str:
     if isinstance(node, ast.Constant):
         return str(node.value)
     assert isinstance(node, ast.JoinedStr)
-    return "".join(
-        str(part.value) if isinstance(part, ast.Constant) else f"{{{ast.unparse(part)[2:-1]}}}"
+    parts = [
+        f"{{{ast.unparse(part.value)}}}" if isinstance(part, ast.FormattedValue) else _text(part)
         for part in node.values
-    )
+    ]
+    return "".join(parts)
 
 
 class Breach(NamedTuple):
@@ -147,7 +148,7 @@ def breaches(text: str, name: str) -> Iterator[Breach]:
 
 
 def prose(path: Path) -> str:
-    """What of a file is prose: of Python docstrings, comments and strings, of others all but code."""
+    """The prose of a file: of Python docstrings, comments and strings, of others all but code."""
     text = path.read_text(encoding="utf-8")
     if path.suffix != ".py":
         return re.sub(r"```.*?```", _blank, text, flags=re.DOTALL)
@@ -162,7 +163,7 @@ def prose(path: Path) -> str:
 def _blank(code: str | re.Match[str]) -> str:
     """As many lines, each a sentence of its own."""
     code = code if isinstance(code, str) else code[0]
-    return re.sub(r"[^\n]", "", code).replace("\n", ".\n") or " "
+    return re.sub(r"[^\n]", "", code).replace("\n", ".\n") or " " if code.strip() else code
 
 
 def read_by_users() -> list[Path]:
