@@ -190,7 +190,7 @@ def test_balanced_weights_are_for_each_problem(three_classes):
     ("class_weight", "message"),
     [
         ("heavy", "class_weight must be None, 'balanced' or a dict"),
-        ({4: 2.0}, r"class_weight has a weight for 4, which is no class of y.*\[3, 5, 8\]"),
+        ({4: 2.0}, r"class_weight has a weight for 4, which is not a class of y; use \[3, 5, 8\]"),
         ({3: -1.0}, "class_weight must be a positive finite number; got -1.0"),
     ],
 )

@@ -26,7 +26,7 @@ def test_scales_of_the_toy_are_known(t, C, n_rounds):
     """``r <- t r^2`` for the ratio r of the scales, so that r is ``t^(2^rounds - 1)``."""
     X, y = toy(t)
     model = L0SVM(C=C, fit_intercept=False, max_rounds=n_rounds, tol=1e-10)
-    with pytest.warns(ConvergenceWarning, match=f"stopped at max_rounds={n_rounds}, not yet"):
+    with pytest.warns(ConvergenceWarning, match=f"at max_rounds={n_rounds} before convergence"):
         model.fit(X, y)
     (z,) = model.scales_
     assert z[1] / z[0] == pytest.approx(t ** (2**n_rounds - 1), rel=1e-5)
@@ -68,7 +68,7 @@ def test_rounds_against_another_optimiser(data, C):
     rounds = direct_rounds(X, y, C, 4)
     for n_rounds, w in enumerate(rounds, start=1):
         model = L0SVM(C=C, fit_intercept=False, max_rounds=n_rounds, tol=1e-10, max_iter=100000)
-        with pytest.warns(ConvergenceWarning, match="not yet settled"):
+        with pytest.warns(ConvergenceWarning, match="before convergence; raise it"):
             model.fit(X, y)
         assert_allclose(model.scales_[0], np.abs(w), rtol=1e-4, atol=1e-6)
 

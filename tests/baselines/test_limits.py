@@ -55,7 +55,7 @@ OF_L2 = r"loss with the l2 norm must be one of \['hinge', 'squared_hinge'\]"
         (L0SVM(loss="log"), OF_L2),
         (SVMRFE(loss="logistic"), OF_L2),
         (L1SVM(loss="hinge"), r"loss with the l1 norm must be one of \['squared_hinge'\]"),
-        (L1SVM(C=1.0, n_features_to_select=3), "are both given; .* leave C=None"),
+        (L1SVM(C=1.0, n_features_to_select=3), "are both given, .* leave C=None"),
         (L1SVM(n_features_to_select=3, k_tol=-0.1), "k_tol must be 0 or a positive"),
         (SVMPerf(C_scale="svmperf", measure="accuracy"), "has no percent loss in SVM\\^perf"),
         (SVMPerf(measure="f0"), "beta"),
@@ -90,7 +90,7 @@ EARLY = [
     ),
     (
         SVMRFE(n_features_to_select=3, max_time=1e-9),
-        "class 1.0: the last round was taken at once",
+        "class 1.0: max_time=1e-09 ended the elimination",
         {"n_features_selected_": 3, "n_iter_": [2]},
     ),
     (

@@ -129,10 +129,10 @@ def test_constant_duplicate_and_empty_columns(binary, form):
 
 def test_nothing_to_learn_from(binary):
     """Columns that are all constant tell nothing: an empty model, and a warning that says why."""
-    with pytest.warns(UserWarning, match="No larger C changes that"):
+    with pytest.warns(UserWarning, match="Raising C does not help"):
         assert MeasureSVC().fit(np.zeros((80, 4)), binary[1]).n_features_selected_ == 0
     # Columns of ones are intercepts, which at the paper's price are worth nothing here.
-    with pytest.warns(UserWarning, match="No larger C changes that"):
+    with pytest.warns(UserWarning, match="Raising C does not help"):
         model = MeasureSVC(bound="paper").fit(np.ones((80, 4)), binary[1])
     assert model.n_features_selected_ == 0
     with pytest.warns(UserWarning, match="No features were selected"):

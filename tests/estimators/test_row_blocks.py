@@ -360,5 +360,5 @@ def test_joblib_sends_classes_and_folds_to_the_workers(data, folder, client):
 
 
 def test_blocks_of_a_cluster_stay_with_their_client(data, client):
-    with pytest.raises(TypeError, match=r"cannot be sent to another one: .*open_blocks\(folder\)"):
+    with pytest.raises(TypeError, match=r"on a cluster cannot be pickled: .*open_blocks\(folder\)"):
         pickle.dumps(dask_blocks(delayed_rows(data[0])))

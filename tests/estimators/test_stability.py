@@ -137,7 +137,7 @@ def test_sparse_lists_and_frames(binary):
         ({"sample_fraction": 0.0}, "sample_fraction must be a positive finite number; got 0.0"),
         (
             {"sample_fraction": 1.5, "replace": False},
-            "sample_fraction=1.5 without replacement asks for more rows than there are",
+            "sample_fraction=1.5 needs more rows than X has",
         ),
     ],
 )
@@ -152,7 +152,7 @@ def test_bad_data_and_estimators(binary, indicators):
         selection_frequency(LinearSVC(), X, y)
     with pytest.raises(ValueError, match="inconsistent numbers of samples"):
         selection_frequency(SelectKBest(k=3), X, y[1:])
-    with pytest.raises(ValueError, match=r"stratify=True needs one label a row; y has shape"):
+    with pytest.raises(ValueError, match=r"stratify=True needs one label per row; y has shape"):
         selection_frequency(SelectKBest(k=3), *indicators)
     frequency = selection_frequency(
         MeasureSVC(budget=2, C=0.1), *indicators, n_resamples=2, stratify=False

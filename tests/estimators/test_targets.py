@@ -17,7 +17,7 @@ from scoresieve.estimators.targets import LARGER, read_targets, same_labels
     [
         ([1, 1, 1, 1], None, "one class only"),
         ([0.1, 0.2, 0.3, 0.4], None, "Unknown label type"),
-        ([[0, 1], [1, 2], [2, 0], [0, 0]], None, "kind 'multiclass-multioutput'"),
+        ([[0, 1], [1, 2], [2, 0], [0, 0]], None, "type 'multiclass-multioutput'"),
         ([[0, 1], [0, 1], [0, 0], [0, 0]], None, "column 0 of y has one class only: it holds no 1"),
         ([[0, 1], [1, 1], [0, 1], [0, 1]], None, "column 1 of y has one class only: it holds no 0"),
         ([0, 1, 2, 0], 1, "pos_label=1 needs two classes; y has 3 classes"),

@@ -165,8 +165,8 @@ ONES = np.ones((2, 3))
         ([np.ones((2, 0))], "bag 0: instances have no columns"),
         ([ONES, [["a", "b", "c"]]], "bag 1: instances must hold real numbers; got dtype"),
         ([ONES, 1j * ONES], "bag 1: instances must hold real numbers; got dtype complex"),
-        ([ONES, [[1.0, 2.0, 3.0], [0.0, np.nan, 0.0]]], "bag 1 has NaN or .* in its instance 1"),
-        ([ONES, sp.csr_array([[0.0, 0.0, np.inf]])], "bag 1 has NaN or .* in its instance 0"),
+        ([ONES, [[1.0, 2.0, 3.0], [0.0, np.nan, 0.0]]], "bag 1 has NaN or .* in instance 1"),
+        ([ONES, sp.csr_array([[0.0, 0.0, np.inf]])], "bag 1 has NaN or .* in instance 0"),
         (np.ones((3, 4)), r"one 2-D array of shape \(3, 4\); .* \[array\] for a single bag"),
         (sp.csr_array(np.ones((3, 4))), "must be a list of 2-D arrays, or Bags; got csr_array"),
         ("bags", "must be a list of 2-D arrays, or Bags; got str"),
@@ -192,7 +192,7 @@ def test_the_name_of_a_bag_is_in_the_message():
     "offsets", [[0, 2], [1, 3], [0, 2, 1, 3], [0.0, 3.0], [[0, 3]], [3], "03", [0, 1, 4]]
 )
 def test_wrong_offsets_are_refused(offsets):
-    with pytest.raises(ValueError, match="offsets must be whole numbers that rise from 0 to the 3"):
+    with pytest.raises(ValueError, match="offsets must be integers that rise from 0 to the 3"):
         Bags(np.ones((3, 2)), offsets)
 
 

@@ -120,7 +120,7 @@ def test_wrong_data_is_refused(model, bags, binary, fitted):
             clone(model).fit(X, y)
     for X, message in (
         ([bag[:, :2] for bag in bags], r"2 (columns|features)"),
-        ([bags[0], np.full((1, 3), np.nan)], "bag 1 has NaN or infinity in its instance 0"),
+        ([bags[0], np.full((1, 3), np.nan)], "bag 1 has NaN or infinity in instance 0"),
         ([], "bags is empty"),
         (bags[0], r"one 2-D array .*\[array\] for a single bag"),
     ):

@@ -1,7 +1,7 @@
 """The systems that the paper compares with, as scikit-learn estimators with one interface.
 
-Each is classifier and feature selector: ``fit``, ``predict``, ``score``, ``coef_``, ``support_``.
-The docstrings say what the original did and where ours differs.
+Each is a classifier and feature selector: ``fit``, ``predict``, ``score``, ``coef_``, ``support_``.
+The docstrings describe the original and where this version differs.
 """
 
 from scoresieve.baselines.bag_rivals import MILES, MeanInstanceSVM

@@ -1,4 +1,4 @@
-"""What all rivals share: labels of any kind, selection, decisions, and what the user is told."""
+"""Base of all baselines: labels, selection, decisions and warnings."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from scoresieve.solvers.problem import Problem, ProblemArguments
 
 @dataclass(frozen=True, eq=False)
 class BinaryFit:
-    """``scores = X w + intercept``: what one binary fit of a rival found."""
+    """``scores = X w + intercept``: the result of one binary fit of a baseline."""
 
     w: FloatArray
     intercept: float
@@ -48,7 +48,7 @@ class BinaryFit:
 
     @classmethod
     def of(cls, result: SolveResult, problem: Problem | None, **others: Any) -> BinaryFit:
-        """What a solver of this package found; with the problem, if the result certifies that."""
+        """The result of a solver of this package; with the problem if it certifies that."""
         proved = ("primal", "dual", "gap", "status", "history", "dual_point")
         return cls(
             w=result.w,
@@ -77,13 +77,13 @@ class Baseline(
 
     Conventions
     -----------
-    * More than two classes, or an indicator matrix, make one problem for each class against the
-      rest; ``support_`` is the union over the classes, ``supports_`` has each class's own.
+    * More than two classes, or an indicator matrix, are fitted one-vs-rest. ``supports_`` has the
+      features of each class, ``support_`` their union.
     * ``fit`` sets ``classes_``, ``coef_``, ``intercept_``, ``support_``, ``supports_``,
       ``n_features_selected_``, ``n_iter_``, ``n_samples_fit_``, ``n_positives_`` and
-      ``training_score_``. Methods with bounds also set ``primal_``, ``dual_`` and ``gap_``, solvers
-      of this package ``status_``; each has one entry a problem.
-    * ``score`` is the measure of methods that are trained for one, else the accuracy.
+      ``training_score_``. Methods with bounds also set ``primal_``, ``dual_`` and ``gap_``, and
+      solvers of this package ``status_``, with one entry per problem.
+    * ``score`` is the measure that the method is trained for, or else the accuracy.
     * A subclass has the parameters ``max_time`` (seconds for each problem, or None) and ``n_jobs``,
       checks its parameters in ``_fit_binary``, and changes nothing on ``self`` there: problems may
       be fitted in other processes.
@@ -162,17 +162,17 @@ class Baseline(
         """What to tell the user about a fit of our solvers that stopped before its tolerance."""
         if result.status.reached_tolerance:
             return None
-        return f"the certified gap is {result.gap:.3g} and tol={self.tol:g}. {result.status.value}"
+        return f"the certified gap is {result.gap:.3g}, tol={self.tol:g}. {result.status.value}"
 
 
 class MeasureBaseline(Baseline):
-    """A rival that is trained for ``measure``, and scored by it.
+    """A baseline that is trained for ``measure`` and scored by it.
 
     Conventions
     -----------
-    For measures of the k highest scores the decision is shifted so that k of the training examples
-    are above 0, for rankings as many as are positive. The subclass has the parameters ``measure``
-    and ``pos_label``.
+    For measures of the k highest scores the decision is shifted so that k training rows are above
+    0; for rankings, as many as there are positives. The subclass has the parameters ``measure`` and
+    ``pos_label``.
     """
 
     def _store(

@@ -1,4 +1,4 @@
-"""Rivals with our own objective: another budget, or another solver."""
+"""Baselines with the objective of this package: another budget, or another solver."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ class BudgetBaseline(CertifiedMixin, MeasureBaseline):
     -----------
     * The subclass has the parameters ``C``, ``C_scale``, ``fit_intercept``, ``intercept_scaling``,
       ``tol``, ``max_iter`` and ``max_time``.
-    * ``C_scale`` says whose C it is: ``"linear_svc"`` is the scale of this package, ``"svmperf"``
-      that of SVM^perf's ``-c``, ``"paper"`` Mao and Tsang's C divided by n. The last two depend on
-      the number of positives, so that each class has its own C in ours: ``C_``.
+    * ``C_scale`` is the scale of C: ``"linear_svc"`` is that of this package, ``"svmperf"`` that of
+      SVM^perf's ``-c``, ``"paper"`` Mao and Tsang's C divided by n. The last two depend on the
+      number of positives, so ``C_`` differs between classes.
     """
 
     _saved = classifier("problem_", "measure_", "certificate")

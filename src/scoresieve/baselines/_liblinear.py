@@ -1,4 +1,4 @@
-"""Ordinary linear SVMs by liblinear, through scikit-learn, as rivals train them."""
+"""Linear SVMs by liblinear, through scikit-learn, for the baselines."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ LARGEST_INDEX = np.iinfo(np.int32).max
 
 
 class LiblinearBaseline(Baseline):
-    """``min_w pen(w) + C sum_i c_i loss(y_i (<w, x_i> + b))`` as the step of a rival.
+    """``min_w pen(w) + C sum_i c_i loss(y_i (<w, x_i> + b))`` as the step of a baseline.
 
     Conventions
     -----------
@@ -31,8 +31,8 @@ class LiblinearBaseline(Baseline):
     * The subclass has the parameters ``loss``, ``class_weight``, ``fit_intercept``,
       ``intercept_scaling``, ``tol``, ``max_iter`` and ``random_state``, as ``LinearSVC`` has them,
       and takes the keyword argument ``class_weight`` in ``_fit_binary``.
-    * With more than two classes the weight of a class is for that class against the rest, which
-      has weight 1; "balanced" gives both sides of each problem the same total.
+    * With more than two classes, the weight of a class applies to that class and the rest has
+      weight 1; "balanced" gives both sides of each problem the same total.
     """
 
     def _class_arguments(self, targets: Targets, problem: int) -> dict[str, Any]:
@@ -41,15 +41,15 @@ class LiblinearBaseline(Baseline):
             return {"class_weight": weights}
         if not isinstance(weights, Mapping):
             raise ValueError(
-                f"class_weight must be None, 'balanced' or a dict of weights by class; got "
+                "class_weight must be None, 'balanced' or a dict {class: weight}; got "
                 f"{weights!r}."
             )
         classes = targets.classes.tolist()
         unknown = [label for label in weights if label not in classes]
         if unknown:
             raise ValueError(
-                f"class_weight has a weight for {unknown[0]!r}, which is no class of y; the "
-                f"classes are {classes}."
+                f"class_weight has a weight for {unknown[0]!r}, which is not a class of y; use "
+                f"{classes}."
             )
         by_class = [check_positive(weights.get(label, 1.0), "class_weight") for label in classes]
         if targets.kind != "binary":
@@ -84,7 +84,7 @@ class LiblinearBaseline(Baseline):
 
 
 def for_liblinear(X: Any) -> Any:
-    """``X`` as liblinear reads it: float64, CSR with int32 indices; not copied where it is that.
+    """``X`` for liblinear: float64, CSR with int32 indices; copied only if necessary.
 
     ``load_svmlight_file`` returns int64 indices, which ``LinearSVC`` refuses.
     """

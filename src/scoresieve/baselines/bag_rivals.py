@@ -1,4 +1,4 @@
-"""Rivals of ``BagMeasureSVC``: MILES, and a linear SVM on the mean instance of each bag."""
+"""Baselines for ``BagMeasureSVC``: MILES, and a linear SVM on the mean instance of each bag."""
 
 from __future__ import annotations
 
@@ -34,20 +34,20 @@ class MILES(BagModelMixin, ClassifierMixin, BaseEstimator):
 
     **Conventions**
 
-    What is the same: the embedding s, the l1 norm, and weights of the classes
-    (``class_weight={0: 1 - mu, 1: mu}`` is their mu). What differs:
+    The same as in the original: the embedding s, the l1 norm, and class weights
+    (``class_weight={0: 1 - mu, 1: mu}`` is their mu). Differences:
 
     * the loss is liblinear's squared hinge, as in Mao and Tsang's comparison, not the hinge of a
-      linear programme;
-    * the intercept is regularised, as everywhere in liblinear;
-    * with ``n_instances_to_select`` the C is searched, see :class:`L1SVM`.
+      linear program;
+    * the intercept is regularised, as always in liblinear;
+    * with ``n_instances_to_select``, C is found by search, see :class:`L1SVM`.
 
     Parameters
     ----------
     n_instances_to_select : int, optional
-        About so many instances, for each class. None for the model at ``C``.
+        Approximate number of instances per class. None for the model at ``C``.
     C : float, optional
-        Weight of the loss without ``n_instances_to_select``, 1 by default.
+        Weight of the loss, 1 by default; not with ``n_instances_to_select``.
     sigma, metric, n_prototypes, prototypes, max_memory
         As in :class:`scoresieve.mil.MILESEmbedding`.
     k_tol, class_weight, fit_intercept, intercept_scaling, tol, max_iter, max_time, n_jobs, \
@@ -57,7 +57,7 @@ random_state
     Attributes
     ----------
     key_instances_ : list of KeyInstance
-        Class by class, the largest weights first.
+        Class by class, largest weights first.
     coef_ : ndarray of shape (1, n_selected) or (n_classes, n_selected)
     classes_, intercept_, C_, path_, n_iter_
         As in :class:`L1SVM`.
@@ -114,8 +114,8 @@ random_state
 class MeanInstanceSVM(LiblinearBaseline):
     """``min_w 1/2 ||w||^2 + C sum_i c_i max(0, 1 - y_i (<w, mean_j x_ij> + b))^2``.
 
-    The simplest rival: a bag is its mean instance, and all columns are used. It is no selector of
-    instances, and its ``support_`` holds columns of the instances.
+    The simplest baseline: each bag is its mean instance, and all columns are used. It selects no
+    instances; ``support_`` holds columns of the instances.
 
     Parameters
     ----------
@@ -125,12 +125,12 @@ class MeanInstanceSVM(LiblinearBaseline):
     class_weight, fit_intercept, intercept_scaling, tol, max_iter, n_jobs, random_state
         As in :class:`L1SVM`.
     max_time : None
-        liblinear has no such limit.
+        Must be None: liblinear has no time limit.
 
     Attributes
     ----------
     classes_, coef_, intercept_, support_, n_iter_
-        As for every rival.
+        As for every baseline.
 
     Examples
     --------

@@ -33,39 +33,40 @@ class FGM(CertifiedMixin, Baseline):
     ``sum_j d_j <= B`` and solves the convex dual by cutting planes. Each round adds the group of
     the B columns with the largest ``|sum_i alpha_i y_i x_ij|`` and solves a multiple-kernel problem
     with one linear kernel a group, ``1/2 (sum_t ||w_t||)^2 + C loss(sum_t w_t)``. It stops when the
-    objective changes by a small share only.
+    objective hardly changes.
 
     **Conventions**
 
-    What is the same: the problem, the groups, and with ``stop="change"`` the test. What differs:
+    The same as in the original: the problem, the groups, and with ``stop="change"`` the stopping
+    rule. Differences:
 
-    * the multiple-kernel problem is solved in the primal by accelerated proximal gradient steps, as
+    * The multiple-kernel problem is solved in the primal by accelerated proximal gradient steps, as
       in the authors' later paper (Tan, Tsang and Wang, "Towards ultrahigh dimensional feature
-      selection for big data", JMLR 2014), not by SimpleMKL around a dual coordinate descent. They
-      found it faster, and it yields bounds at each step;
-    * a subproblem ends at a relative duality gap of 0.3 ``tol``, not at a small change;
-    * the loss is ``C xi^2`` as in ``LinearSVC``, where they have ``C/2 xi^2``: their C = 5, which
-      the comparison of Mao and Tsang uses, is 2.5 here;
-    * columns are compared as they are, as in the papers;
-    * the intercept, if there is one, is a constant column in every group;
-    * primal, dual and gap of the whole problem are certified over all columns in every round, and
-      ``stop="gap"`` ends the rounds by that gap;
-    * more than two classes, or an indicator matrix, make one problem for each class.
+      selection for big data", JMLR 2014), not by SimpleMKL around dual coordinate descent. They
+      found it faster, and every step yields bounds.
+    * A subproblem ends at a relative duality gap of 0.3 ``tol``, not at a small change.
+    * The loss is ``C xi^2`` as in ``LinearSVC``, not ``C/2 xi^2``: C = 5 in Mao and Tsang's
+      comparison is 2.5 here.
+    * As in the papers, columns are not scaled.
+    * The intercept is a constant column in every group.
+    * Every round certifies primal, dual and gap of the whole problem; ``stop="gap"`` stops at that
+      gap.
+    * More than two classes, or an indicator matrix, are fitted one-vs-rest.
 
     Parameters
     ----------
     budget : int, optional
-        B, the size of a group. The model has more features than that, as several groups have
-        weight. 50 by default, or all features if there are fewer.
+        B, the size of a group. The model has more features, since several groups have weight. 50 by
+        default, or all features if there are fewer.
     C : float, default=1.0
         Weight of the loss, in the scale of ``LinearSVC(loss="squared_hinge")``.
     stop : {"change", "gap"}, default="change"
-        End when the objective of the groups fell by at most ``tol`` of itself in a round, or when
-        the certified relative gap is at most ``tol``. A small change proves nothing: gaps of ten
-        to thirty times ``tol`` are common.
+        Stop when a round lowers the objective of the groups by at most the fraction ``tol``, or
+        when the certified relative gap is at most ``tol``. A small change proves nothing: gaps of
+        10 to 30 times ``tol`` are common.
     tol : float, default=0.001
     max_groups : int, default=50
-        Most groups for each class.
+        Maximum number of groups per class.
     fit_intercept, intercept_scaling, max_time, n_jobs
         As in :class:`~scoresieve.MeasureSVC`.
 
@@ -76,8 +77,8 @@ class FGM(CertifiedMixin, Baseline):
     support_ : ndarray of int
         Features with a weight: the union of the groups that have one.
     stopped_by_ : ndarray of str of shape (n_problems,)
-        ``"change"``, ``"gap"``, ``"max_groups"``, ``"max_time"``, or ``"precision"`` if the gap is
-        the smallest that can be had.
+        ``"change"``, ``"gap"``, ``"max_groups"``, ``"max_time"``, or ``"precision"`` if rounding
+        prevents a smaller gap.
     n_iter_ : ndarray of int of shape (n_problems,)
         Rounds.
     n_steps_ : ndarray of int of shape (n_problems,)
@@ -162,5 +163,5 @@ class FGM(CertifiedMixin, Baseline):
             return None
         return (
             f"stopped by {result.stopped_by} after {len(result.history)} rounds, at a certified "
-            f"gap of {result.gap:.3g}; raise max_groups or max_time, or tol={self.tol:g}."
+            f"gap of {result.gap:.3g}; raise max_groups, max_time or tol={self.tol:g}."
         )

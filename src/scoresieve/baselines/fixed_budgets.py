@@ -1,4 +1,4 @@
-"""Rivals whose budget nobody chooses: all features, ``SVMPerf``, or one, ``SquaredL1SVM``."""
+"""Baselines with a fixed budget: all features, ``SVMPerf``, or one, ``SquaredL1SVM``."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ class SVMPerf(BudgetBaseline):
 
     **Conventions**
 
-    What is the same: the problem, and with ``C_scale="svmperf"`` the scale of ``-c`` for all its
-    percent losses. Its ``--b 0`` is ``fit_intercept=False``; ``--b 1``, its default, is a constant
-    column of 1, as here. What differs:
+    The same as in the original: the problem, and with ``C_scale="svmperf"`` the scale of ``-c`` for
+    all its percent losses. Its ``--b 0`` is ``fit_intercept=False``; its default ``--b 1`` is a
+    constant column of 1, as here. Differences:
 
-    * the solver is the bundle method of :class:`~scoresieve.MeasureSVC` with a budget of all
-      columns, and stops at a certified relative gap, not at an absolute violation of the cuts
-      (``-e``, on the scale of the loss);
+    * the solver is that of :class:`~scoresieve.MeasureSVC` with a budget of all columns. It stops
+      at a certified relative gap, not at an absolute violation of the cuts (``-e``, on the scale of
+      the loss);
     * every measure of this package can be optimised, and predictions of top-k measures and
       rankings use the training threshold;
-    * more than two classes, or an indicator matrix, make one problem for each class;
+    * more than two classes, or an indicator matrix, are fitted one-vs-rest;
     * the cuts are kept as dense vectors over all columns that occur, which takes K m numbers for
       K cuts (30 to 170 on text): 1 to 2 GB for a million columns.
 
@@ -36,10 +36,10 @@ class SVMPerf(BudgetBaseline):
     C : float, default=1.0
         Weight of the risk, in the scale of ``C_scale``.
     C_scale : {"linear_svc", "svmperf", "paper"}, default="linear_svc"
-        Whose C it is: that of ``LinearSVC`` and of this package, SVM^perf's ``-c`` (not for
+        The scale of C: that of ``LinearSVC`` and of this package, SVM^perf's ``-c`` (not for
         ``"accuracy"``), or the C of Mao and Tsang divided by n.
     tol : float, default=0.01
-        Certified relative gap to stop at.
+        The fit stops at this certified relative gap.
     measure, fit_intercept, intercept_scaling, pos_label, max_iter, max_time, n_jobs
         As in :class:`~scoresieve.MeasureSVC`.
 
@@ -49,7 +49,7 @@ class SVMPerf(BudgetBaseline):
 status_, measure_
         As in :class:`~scoresieve.MeasureSVC`.
     support_ : ndarray of int
-        Features with a non-zero weight: nearly all that occur.
+        Features with a non-zero weight: nearly all.
     C_ : ndarray of shape (n_problems,)
         C of each problem in the scale of ``LinearSVC``.
 
@@ -83,7 +83,7 @@ status_, measure_
 
 @dataclass(eq=False, repr=False)
 class SquaredL1SVM(BudgetBaseline):
-    """``min_w 1/2 ||w||_1^2 + C R(X w)``: the square of the l1 norm, which is the budget B = 1.
+    """``min_w 1/2 ||w||_1^2 + C R(X w)``: the squared l1 norm, which is the budget B = 1.
 
     The support kernel machine (Bach, Lanckriet and Jordan, "Multiple kernel learning, conic
     duality, and the SMO algorithm", ICML 2004) minimises ``1/2 (sum_k g_k ||w_k||_2)^2 + C sum_i
@@ -93,11 +93,11 @@ class SquaredL1SVM(BudgetBaseline):
 
     **Conventions**
 
-    What is the same: the problem with ``measure="accuracy"``, for which R is the sum of the hinge
-    losses. What differs:
+    The same as in the original: the problem with ``measure="accuracy"``, for which R is the sum of
+    the hinge losses. Differences:
 
-    * the solver is the bundle method of :class:`~scoresieve.MeasureSVC` with budget 1, without any
-      smoothing of the dual, and stops at a certified relative gap;
+    * the solver is that of :class:`~scoresieve.MeasureSVC` with budget 1: it does not smooth the
+      dual, and stops at a certified relative gap;
     * the intercept is the weight of a constant column outside the norm, with 1/2 of its square as
       regulariser, as in ``LinearSVC``;
     * every measure of this package can be optimised.

@@ -58,19 +58,20 @@ class FSMulti(BudgetBaseline):
 
     FS_multi (Mao and Tsang, "A feature selection method for multivariate performance measures",
     IEEE TPAMI 2013) adds the group of the B most violated features, then finds weights of all
-    groups so far by cutting planes and a conic solver, and goes on until nothing is gained.
+    groups so far by cutting planes and a conic solver, and repeats until the objective no longer
+    improves.
 
     **Conventions**
 
-    What is the same: the problem, both layers, eps_1 = 0.1 (``tol``), eps_2 = 0.01
+    The same as in the original: the problem, both layers, eps_1 = 0.1 (``tol``), eps_2 = 0.01
     (``inner_tol``), at most 10 groups, no intercept; with ``C_scale="paper"`` the paper's C divided
-    by the number of examples. What differs:
+    by the number of rows. Differences:
 
-    * the outer layer stops at the certified relative gap eps_1, not when the objective changes by
-      less; a fit that ends at ``max_groups`` with a larger gap says so;
+    * the outer layer stops at the certified relative gap eps_1, not at a smaller change of the
+      objective; a fit that ends at ``max_groups`` with a larger gap gives a warning;
     * cuts are kept from one inner run to the next, and groups without weight are dropped;
     * weights that do not matter within the tolerance are set to zero, as in
-      :class:`~scoresieve.MeasureSVC`; the program counts features of all groups with weight;
+      :class:`~scoresieve.MeasureSVC`; the original counts the features of all groups with weight;
     * the conic solver is Clarabel, not Mosek; every measure of this package can be optimised.
 
     :class:`~scoresieve.MeasureSVC` has the same optimum and gets there faster.
@@ -82,16 +83,16 @@ class FSMulti(BudgetBaseline):
     C : float, default=1.0
         Weight of the risk, in the scale of ``C_scale``.
     C_scale : {"linear_svc", "svmperf", "paper"}, default="linear_svc"
-        Whose C it is: that of ``LinearSVC`` and of this package, SVM^perf's ``-c`` (not for
+        The scale of C: that of ``LinearSVC`` and of this package, SVM^perf's ``-c`` (not for
         ``"accuracy"``), or the paper's C divided by n (0.1 for its News20 experiments).
     tol : float, default=0.1
-        eps_1: the certified relative gap to stop at.
+        eps_1: the fit stops at this certified relative gap.
     inner_tol : float, default=0.01
         eps_2: the relative gap of the inner layer.
     max_groups : int, default=10
-        T: groups after which the outer layer ends.
+        T: maximum number of groups.
     max_iter : int, default=1000
-        Most steps of the inner layer, all groups together, for each class.
+        Maximum number of inner steps per class, over all groups.
     measure, fit_intercept, intercept_scaling, pos_label, max_time, n_jobs
         As in :class:`~scoresieve.MeasureSVC`.
 
@@ -105,7 +106,7 @@ measure_
     n_iter_ : ndarray of int of shape (n_problems,)
         Steps of the inner layer.
     status_ : list of Status
-        ``MAX_ITER`` also for an end at ``max_groups``.
+        ``MAX_ITER`` also for a stop at ``max_groups``.
 
     Examples
     --------
@@ -144,7 +145,7 @@ measure_
         if result.status is not Status.MAX_ITER:
             return super()._gap_trouble(result)
         return (
-            f"the certified gap is {result.gap:.3g} and tol={self.tol:g} after max_groups="
+            f"the certified gap is {result.gap:.3g}, above tol={self.tol:g}, after max_groups="
             f"{self.max_groups} groups or max_iter={self.max_iter} steps; raise these, or tol."
         )
 

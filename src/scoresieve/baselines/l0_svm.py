@@ -1,4 +1,4 @@
-"""``L0SVM``: few features by rescaling each column with its weight, again and again."""
+"""``L0SVM``: few features by repeatedly rescaling each column with its weight."""
 
 from __future__ import annotations
 
@@ -31,33 +31,35 @@ class L0SVM(LiblinearBaseline):
 
     AROM (Weston, Elisseeff, Schoelkopf and Tipping, "Use of the zero-norm with linear models and
     kernel methods", JMLR 2003) approximates ``min ||w||_0`` subject to separation. Each round is an
-    SVM on rescaled columns; with ``w = z * v`` it minimises ``1/2 sum_j (w_j / z_j)^2 + C sum_i
-    loss_i``, which majorises ``sum_j log |w_j| + C sum_i loss_i`` at ``|w| = z``. So this sum never
-    rises, and weights that the loss does not hold up go to 0.
+    SVM on rescaled columns; with ``w = z * v`` it minimises
+    ``1/2 sum_j (w_j / z_j)^2 + C sum_i loss_i``, which majorises
+    ``sum_j log |w_j| + C sum_i loss_i`` at ``|w| = z``. So this sum never rises, and weights that
+    the loss does not need go to 0.
 
     **Conventions**
 
-    * Without k the rounds stop when the weights have settled, and the features left are taken.
+    * Without k the rounds stop when the weights have converged; the remaining features are
+      selected.
     * With k they stop as soon as at most k features are left, and the k largest weights are taken.
     * A final SVM is trained on the unscaled columns of those features.
-    * The sum is not convex: another scaling of the columns may end at other features. Columns
-      should be of similar size, because weights below 1e-6 of the largest count as zero.
+    * The sum is not convex, so scaling the columns can change the selection. Give columns similar
+      scales: weights below 1e-6 of the largest count as zero.
 
-    What differs from the original:
+    Differences from the original:
 
-    * it separates the training data with a hard margin. Here the margin is soft, and a large C
-      comes close to that. From the second round on a feature costs the same however large its
-      weight is, so that a small C leaves a single feature;
-    * if the weights nearly settle with more than k features left, C is halved for the next round.
-      The k largest weights at once would be a poor choice: the logarithm does not care for the
-      scale of columns, so that on text the largest weights are those of the rarest words;
+    * it has a hard margin. Here the margin is soft; a large C comes close to a hard one. From the
+      second round on a feature costs the same whatever its weight, so a small C leaves a single
+      feature;
+    * if the weights nearly converge with more than k features left, C is halved for the next round.
+      Taking the k largest weights instead would be poor: the logarithm ignores the scale of
+      columns, so on text the rarest words have the largest weights;
     * liblinear with a regularised intercept, whose column is not rescaled;
-    * more than two classes, or an indicator matrix, make one problem for each class.
+    * more than two classes, or an indicator matrix, are fitted one-vs-rest.
 
     Parameters
     ----------
     n_features_to_select : int, optional
-        k, for each class. None for as few as the method finds.
+        k, for each class. None for the number that the method finds.
     C : float, default=1.0
         Weight of the loss, as for ``LinearSVC``.
     loss : {"squared_hinge", "hinge"}, default="squared_hinge"
@@ -143,7 +145,7 @@ class L0SVM(LiblinearBaseline):
                 left, X = left[kept], X[:, kept]
             if self.max_time is not None and perf_counter() - begin > self.max_time:
                 return z, n_rounds, f"stopped at max_time={self.max_time:g}; raise it."
-        return z, max_rounds, f"stopped at max_rounds={max_rounds}, not yet settled; raise it."
+        return z, max_rounds, f"stopped at max_rounds={max_rounds} before convergence; raise it."
 
 
 def scaled(X: Any, z: FloatArray) -> Any:

@@ -47,24 +47,24 @@ class L1BundleSVM(MeasureBaseline):
 
     The paper's l1-bmrm-F1 is the program BMRM (Teo, Vishwanathan, Smola and Le, "Bundle methods for
     regularized risk minimization", JMLR 2010) with the l1 norm and the F1 risk. Each iteration
-    solves a linear programme over all features and adds the most violated labelling at its
-    solution. With the l1 norm its authors guarantee no convergence (their Appendix C); Mao and
-    Tsang report that it does not converge on their image data, and does not end within two days on
+    solves a linear program over all features and adds the most violated labelling at its solution.
+    With the l1 norm its authors guarantee no convergence (their Appendix C); Mao and Tsang report
+    that it does not converge on their image data, and does not end within two days on
     News20.binary.
 
     **Conventions**
 
-    What is the same: the problem, the cuts, the linear programme, one cut a round at its solution
-    without any line search or prox term, and by default their limits (relative gap 0.1, 1,000
-    iterations). **It often ends without convergence**, above all at large C: then there is a
-    ``ConvergenceWarning``, and ``gap_`` says how far from the optimum the model may be. Give
-    it a ``max_time``. What differs:
+    **It often ends without convergence**, above all at large C. Then it gives a
+    ``ConvergenceWarning``, and ``gap_`` bounds the distance from the optimum; set ``max_time``. The
+    same as in the original: the problem, the cuts, the linear program, one cut per round at its
+    solution without line search or prox term, and the default limits (relative gap 0.1, 1,000
+    iterations). Differences:
 
-    * ``C = 1 / lambda``, up to the unit of the loss, which is that of this package: with
-      ``measure="accuracy"`` R is the sum of the hinge losses;
-    * the programme has only the features that some round needed, and HiGHS solves it. A pass over
-      all features in each round finds those that are missing;
-    * the lower bound is the dual value over all features, so that it is certified;
+    * ``C = 1 / lambda``, up to the scale of the loss: with ``measure="accuracy"``, R is the sum of
+      the hinge losses;
+    * HiGHS solves the program over the features that some round needed. Each round passes over all
+      features to find missing ones;
+    * the lower bound is the dual value over all features, and therefore certified;
     * the best point of all rounds is returned, not the last one;
     * the intercept is the weight of a constant column inside the norm, as in liblinear;
     * every measure of this package can be optimised.
@@ -72,9 +72,9 @@ class L1BundleSVM(MeasureBaseline):
     Parameters
     ----------
     C : float, default=1.0
-        Weight of the risk. On text 0.05 to 1 is the range from a few features to fifty.
+        Weight of the risk. On text, 0.05 to 1 gives from a few to fifty features.
     tol : float, default=0.1
-        Certified relative gap to stop at.
+        The fit stops at this certified relative gap.
     measure, fit_intercept, intercept_scaling, pos_label, max_iter, max_time, n_jobs
         As in :class:`~scoresieve.MeasureSVC`.
 

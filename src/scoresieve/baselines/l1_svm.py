@@ -1,4 +1,4 @@
-"""``L1SVM``: liblinear's l1-norm SVM, with a search for the C of a wanted number of features."""
+"""``L1SVM``: liblinear's l1-norm SVM, with a search for the C that gives k features."""
 
 from __future__ import annotations
 
@@ -51,34 +51,33 @@ class L1SVM(LiblinearBaseline):
     """``min_w ||w||_1 + C sum_i c_i max(0, 1 - y_i (<w, x_i> + b))^2``; C for about k features.
 
     The l1-SVM of the paper's comparison is liblinear's (Yuan, Chang, Hsieh and Lin, "A comparison
-    of optimization methods and software for large-scale L1-regularized linear classification",
-    JMLR 2010), run for several C, each of which gives some number of features.
+    of optimization methods and software for large-scale L1-regularized linear classification", JMLR
+    2010), run at several C, each with its number of features.
 
     **Conventions**
 
-    What is the same: the problem and the program. What differs:
+    The same as in the original: the problem and the program. Differences:
 
-    * with ``n_features_to_select=k`` the C is searched. The number of features is 0 at the known
-      smallest C; C grows by factors of 4 until there are at least k, then log C is bisected. The
-      search ends at a model with k features, up to ``k_tol * k`` more or less (rounded down). If
-      there is none (the number of features jumps, and may fall while C grows), the nearest one is
-      taken with a warning; of two that are as near the sparser one, unless it is empty;
-    * the intercept is regularised, as everywhere in liblinear;
-    * more than two classes, or an indicator matrix, make one problem for each class, each with its
-      own C.
+    * with ``n_features_to_select=k``, C is found by search: from the largest C of the empty model
+      it grows by factors of 4 until at least k features are selected, then log C is bisected. The
+      search accepts k features, up to ``k_tol * k`` more or less (rounded down). If no such model
+      is found (the number of features jumps, and can fall while C grows), the nearest one is taken
+      with a warning, or the sparser of two unless it is empty;
+    * the intercept is regularised, as always in liblinear;
+    * more than two classes, or an indicator matrix, are fitted one-vs-rest, each with its own C.
 
     Parameters
     ----------
     n_features_to_select : int, optional
         k, for each class. None for the model at ``C``.
     C : float, optional
-        Weight of the loss without ``n_features_to_select``, 1 by default.
+        Weight of the loss, 1 by default; not with ``n_features_to_select``.
     k_tol : float, default=0.05
-        How far the number of features may be from k, as a share of k.
+        Accepted deviation from k, as a fraction of k.
     loss : {"squared_hinge"}
-        The only one that liblinear has with the l1 norm.
+        The only loss that liblinear supports with the l1 norm.
     class_weight : None, "balanced" or dict, default=None
-        Weights by class; "balanced" for each problem by itself.
+        Weights by class; "balanced" applies to each problem separately.
     fit_intercept, intercept_scaling, n_jobs
         As in :class:`~scoresieve.MeasureSVC`.
     tol : float, default=1e-4
@@ -88,7 +87,7 @@ class L1SVM(LiblinearBaseline):
     max_time : float, optional
         Seconds for each class, honoured within the fit of one C.
     random_state : int, RandomState or None, default=0
-        For the order of liblinear's coordinates.
+        Seed for the order of liblinear's coordinates.
 
     Attributes
     ----------
@@ -97,7 +96,7 @@ class L1SVM(LiblinearBaseline):
     C_ : ndarray of shape (n_problems,)
         The C of each model.
     path_ : list of ndarray of shape (n_fits, 2)
-        Each C that was tried and its number of features, in the order of the search.
+        Each C tried and its number of features, in the order of the search.
     n_iter_ : ndarray of int of shape (n_problems,)
         Iterations of liblinear for ``C_``.
 
@@ -136,8 +135,8 @@ class L1SVM(LiblinearBaseline):
         else:
             if self.C is not None:
                 raise ValueError(
-                    f"C={self.C!r} and n_features_to_select={k!r} are both given; with "
-                    "n_features_to_select the C is searched, so leave C=None."
+                    f"C={self.C!r} and n_features_to_select={k!r} are both given, but "
+                    "n_features_to_select searches for C; leave C=None."
                 )
             k = min(check_count(k, "n_features_to_select"), X.shape[1])
             allowed = int(share * k)

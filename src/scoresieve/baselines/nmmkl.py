@@ -45,25 +45,25 @@ class NMMKL(CertifiedMixin, Baseline):
     """``min_{d in D} min_w 1/2 sum_j w_j^2 / d_j + C sum_i max(0, 1 - y_i <w, x_i>)``.
 
     Non-monotonic feature selection (Xu, Jin, Ye, Lyu and King, ICML 2009) looks for the B features
-    that give the least value of the SVM's dual, which need not contain the best B - 1. It relaxes
-    the choice to a multiple kernel learning problem with one base kernel a feature, whose weights
-    are in ``D = {0 <= d_j <= 1, sum_j d_j <= B}``, and rounds the weights to B features. Mao and
-    Tsang's problem with the Hamming loss is the same one; "NMMKL" is their name for the method.
+    that minimise the dual of the SVM; these need not contain the best B - 1. It relaxes the choice
+    to a multiple kernel learning problem with one base kernel per feature, whose weights are in
+    ``D = {0 <= d_j <= 1, sum_j d_j <= B}``, and rounds the weights to B features. Mao and Tsang's
+    problem with the Hamming loss is the same one; "NMMKL" is their name for the method.
 
     **Conventions**
 
-    What is the same: the relaxed problem. What differs:
+    The same as in the original: the relaxed problem. Differences:
 
-    * it is solved in the primal, as one conic programme with a cone a feature, by Clarabel. The
-      original solves the dual with one kernel matrix a feature. Both hold all features at once, so
-      that more than 1,000 features are refused: :class:`~scoresieve.MeasureSVC` with
-      ``measure="accuracy"`` has the same optimum and no such limit;
-    * ``coef_`` is the solution of the relaxed problem, with more than B features. The B largest
-      entries of ``kernel_weights_`` are the rounded choice;
+    * it is solved in the primal by Clarabel, as one conic program with a cone per feature. The
+      original solves the dual with one kernel matrix per feature. Both hold all features at once,
+      so more than 1,000 are refused: :class:`~scoresieve.MeasureSVC` with ``measure="accuracy"``
+      has the same optimum and no such limit;
+    * ``coef_`` is the relaxed solution, with more than B features. The B largest entries of
+      ``kernel_weights_`` are the rounded choice;
     * kernels are linear;
-    * the intercept, if there is one, is the weight of a constant column outside the budget, as in
-      ``LinearSVC``, where the original has an unregularised bias;
-    * more than two classes, or an indicator matrix, make one problem for each class.
+    * the intercept is the weight of a constant column outside the budget, as in ``LinearSVC``; the
+      original has an unregularised bias;
+    * more than two classes, or an indicator matrix, are fitted one-vs-rest.
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ class NMMKL(CertifiedMixin, Baseline):
     C : float, default=1.0
         Weight of the loss, in the scale of ``LinearSVC(loss="hinge")``.
     tol : float, default=1e-4
-        Certified relative gap that is asked for. The conic solver usually gives 1e-7.
+        Certified relative gap to reach. The conic solver usually reaches 1e-7.
     fit_intercept, intercept_scaling, max_time, n_jobs
         As in :class:`~scoresieve.MeasureSVC`.
 
@@ -125,9 +125,9 @@ status_
     def _fit_binary(self, X: Any, y: FloatArray) -> BinaryFit:
         if X.shape[1] > MAX_FEATURES:
             raise ValueError(
-                f"X has {X.shape[1]} features; NMMKL takes at most {MAX_FEATURES}, because its "
-                "programme has one kernel for each feature, all of them at once. MeasureSVC("
-                "'accuracy') solves the same problem for any number of features."
+                f"X has {X.shape[1]} features; NMMKL takes at most {MAX_FEATURES}, because "
+                "it keeps one kernel per feature in memory. MeasureSVC('accuracy') solves the same "
+                "problem for any number of features."
             )
         problem = self._problem(X, y)
         limits = Limits(self.tol, 1, self.max_time)

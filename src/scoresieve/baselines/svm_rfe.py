@@ -28,27 +28,27 @@ class SVMRFE(LiblinearBaseline):
 
     **Conventions**
 
-    ``step="halving"`` is the schedule of that paper for many features: the first round keeps the
-    largest power of 2 of them, each later round half. ``step=1``, one feature a round, is its exact
-    form. A fraction is of the features that are left, so that rounds remove fewer and fewer; in
-    scikit-learn's ``RFE`` it is of all features. The last round stops at exactly k, and a final SVM
-    is trained on those. What differs from the original:
+    ``step="halving"`` is that paper's schedule for many features: the first round keeps the largest
+    power of 2, each later round half. ``step=1`` removes one feature per round. A fraction refers
+    to the remaining features; in scikit-learn's ``RFE``, to all features. The last round stops at
+    exactly k features, on which a final SVM is trained. Differences from the original:
 
     * liblinear with the squared hinge and a regularised intercept, as in the paper's comparison
       (with C = 5 there), not an SVM with the plain hinge (``loss="hinge"``) and a free bias;
-    * more than two classes, or an indicator matrix, make one problem and one ranking a class.
+    * more than two classes, or an indicator matrix, are fitted one-vs-rest, with one ranking each.
 
     Parameters
     ----------
     n_features_to_select : int, optional
-        k, for each class; by default half of the features, as for scikit-learn's ``RFE``.
+        k, for each class; by default half of the features, as in scikit-learn's ``RFE``.
     step : {"halving"}, float or int, default="halving"
-        What each round removes: half, a fraction in (0, 1) of the features left, or a number.
+        Features to remove per round: half, a fraction in (0, 1) of those left, or a number.
     C : float, default=1.0
         Weight of the loss, as for ``LinearSVC``.
     loss : {"squared_hinge", "hinge"}, default="squared_hinge"
     max_time : float, optional
-        Seconds for each class, honoured within one round: then all but k features go at once.
+        Seconds for each class, honoured within one round; then all but k features are removed at
+        once.
     class_weight, fit_intercept, intercept_scaling, tol, max_iter, n_jobs, random_state
         As in :class:`L1SVM`; ``max_iter`` for each round.
 
@@ -57,11 +57,11 @@ class SVMRFE(LiblinearBaseline):
     classes_, coef_, intercept_, support_, supports_, n_features_selected_
         As in :class:`~scoresieve.MeasureSVC`.
     ranking_ : ndarray of int of shape (n_features,)
-        1 for features that were kept (by any class), 2 for those that went last, and so on.
+        1 for selected features (of any class), 2 for those removed last, and so on.
     rankings_ : list of ndarray of int of shape (n_features,)
         The same for each problem.
     n_iter_ : ndarray of int of shape (n_problems,)
-        SVMs that were trained.
+        Number of SVMs trained.
 
     Examples
     --------
@@ -126,7 +126,7 @@ class SVMRFE(LiblinearBaseline):
     def _trouble(self, late: bool, stopped: list[bool]) -> str | None:
         """What to tell the user about rounds that ended early."""
         if late:
-            return f"the last round was taken at once at max_time={self.max_time:g}; raise it."
+            return f"max_time={self.max_time:g} ended the elimination in one round; raise it."
         if any(stopped):
             return (
                 f"liblinear stopped at max_iter={self.max_iter} in {sum(stopped)} of "
@@ -136,12 +136,12 @@ class SVMRFE(LiblinearBaseline):
 
 
 def check_step(step: Any) -> None:
-    """Refuse what is no schedule."""
+    """Refuse an invalid schedule."""
     number = isinstance(step, numbers.Real) and not isinstance(step, bool)
     whole = isinstance(step, numbers.Integral)
     if step != "halving" and not (number and (step >= 1 if whole else 0 < step < 1)):
         raise ValueError(
-            f"step must be 'halving', a fraction in (0, 1) or an integer of at least 1; got "
+            "step must be 'halving', a fraction in (0, 1) or an integer of at least 1; got "
             f"{step!r}."
         )
 

@@ -22,30 +22,30 @@ class BudgetClassifier(
     SparseSelectorMixin,
     BaseEstimator,
 ):
-    """``min_w 1/2 ||w||_B^2 + C sum_i c_i l(y_i, <w, x_i>)``: few features, an ordinary loss.
+    """``min_w 1/2 ||w||_B^2 + C sum_i c_i l(y_i, <w, x_i>)``: a sparse classifier, ordinary loss.
 
-    With the squared hinge it is the problem of the feature generating machine (Tan, Wang and Tsang
-    2010). Every fit comes with a certified distance to the optimum.
+    Every fit reports a certified bound on its distance from the optimum. With the squared hinge
+    this is the problem of the feature generating machine (Tan, Wang and Tsang 2010).
 
     **Conventions**
 
-    * C has the scale of scikit-learn: with a budget of all features the problem is that of
-      ``LinearSVC`` (``"squared_hinge"``, ``"hinge"``) or ``LogisticRegression`` (``"logistic"``).
-    * More than two classes, or an indicator matrix, make one problem for each class against the
-      rest, as in :class:`MeasureSVC`. C, budgets and limits are for each problem.
-    * ``score`` is the accuracy, since there is no measure that the model was trained for.
-    * Identical inputs give identical bits, for every ``n_jobs``.
+    * C has scikit-learn's scale: with a budget of all features the problem equals ``LinearSVC``
+      (``"squared_hinge"``, ``"hinge"``) or ``LogisticRegression`` (``"logistic"``).
+    * More than two classes, or an indicator matrix, are fitted one-vs-rest, as in
+      :class:`MeasureSVC`. C, budgets and limits apply to each problem.
+    * ``score`` is the accuracy.
+    * Identical inputs give bitwise identical models, for every ``n_jobs``.
 
     Parameters
     ----------
     loss : {"squared_hinge", "hinge", "logistic", "huber_hinge"} or Loss, default="squared_hinge"
-        By name, or with settings of its own: ``scoresieve.losses.HuberHinge(delta=0.5)``.
+        A name, or an instance with its own settings: ``scoresieve.losses.HuberHinge(delta=0.5)``.
     budget : int, optional
-        B. The model has more non-zero weights than that. By default ``n_features_to_select``, or
-        else 50, or all features if there are fewer.
+        B of the budget norm. The model has more than B non-zero weights. By default
+        ``n_features_to_select`` if given, else 50 (or all features if there are fewer).
     n_features_to_select : int, optional
-        k: a model with at most k features (or groups) for each class, besides ``always_features``.
-        ``l0_gap_`` bounds how far it is from the best model of that size.
+        k: at most k features (or groups) per class, besides ``always_features``. ``l0_gap_`` bounds
+        the gap to the best model of that size.
     certificate : bool, default=True
         As in :class:`MeasureSVC`.
     C : float, default=1.0
@@ -55,12 +55,12 @@ max_iter, max_time, n_jobs, verbose
         As in :class:`MeasureSVC`.
     intercept_scaling : float, optional
         Value of the constant column whose weight is the intercept. By default 1, as in
-        ``LinearSVC``; 100 for ``"logistic"``, with which the intercept is almost free, as in
+        ``LinearSVC``; 100 for ``"logistic"``, which hardly regularises the intercept, as in
         ``LogisticRegression``.
     tol : float, default=0.01
-        Certified relative gap to stop at.
+        The fit stops at this certified relative gap.
     warm_start : bool, default=False
-        Start from the weights of the previous fit, if classes and number of features are the same.
+        Start from the weights of the previous fit if classes and number of features are unchanged.
 
     Attributes
     ----------
@@ -69,7 +69,7 @@ dual_, gap_, l0_gap_, refit_gap_, n_iter_, status_, history_, n_samples_fit_, n_
 n_features_in_, feature_names_in_
         As in :class:`MeasureSVC`.
     training_score_ : ndarray of shape (n_problems,)
-        The accuracy of each class against the rest, on the rows that the model was fitted on.
+        Accuracy of each one-vs-rest problem on the training rows (optimistic).
     loss_ : Loss
 
     Examples

@@ -42,7 +42,7 @@ FREE_CONSTANT = 100.0
 def problem_arguments(
     estimator: Any, names: Any = None, *, task: str = "classification"
 ) -> dict[str, Any]:
-    """The arguments of :func:`make_problems` that the parameters of an estimator stand for.
+    """The parameters of an estimator as arguments of :func:`make_problems`.
 
     Names become numbers and defaults are filled in; nothing else is checked here.
 
@@ -71,10 +71,10 @@ def problem_arguments(
 
 
 def constant_column(fit_intercept: bool, intercept_scaling: Any, loss: Loss | None) -> float:
-    """The value of the constant column, 0 if there is none.
+    """Value of the constant column, 0 without an intercept.
 
-    By default 1, or where users expect a free intercept so large that it almost is: a weight of
-    ``b / 100`` costs a ten-thousandth of what b would.
+    By default 1. Where users expect an unregularised intercept it is 100: a weight of ``b / 100``
+    costs a ten-thousandth of what b would.
     """
     if not fit_intercept:
         return 0.0
@@ -86,7 +86,7 @@ def constant_column(fit_intercept: bool, intercept_scaling: Any, loss: Loss | No
 def default_C(measure: str | Measure) -> float:
     """3, and 10 for measures of the k highest scores.
 
-    The bounds of those weigh all rows alike, where prices make alarms lighter than misses.
+    Their bounds weigh all rows alike; the others charge false positives less than false negatives.
     """
     return 10.0 if isinstance(get_measure(measure), HighestScores) else 3.0
 
@@ -96,7 +96,7 @@ def loss_for(name_or_loss: str | Loss, task: str) -> Loss:
     loss = get_loss(name_or_loss)
     if loss.task != task:
         raise ValueError(
-            f"loss={name_or_loss!r} is for {loss.task}; for {task} use one of "
+            f"loss={name_or_loss!r} is for {loss.task}; for {task} use one of: "
             f"{', '.join(known_losses(task))}."
         )
     return loss
@@ -126,7 +126,7 @@ def _is_list(group: Any) -> bool:
 
 
 def column_numbers(columns: Any, names: Any, argument: str) -> Any:
-    """What may be numbers, a boolean mask or names, with names as numbers.
+    """Columns given as numbers, a boolean mask or names; names become numbers.
 
     Parameters
     ----------
@@ -146,15 +146,15 @@ def column_numbers(columns: Any, names: Any, argument: str) -> Any:
         return columns
     if names is None:
         raise ValueError(
-            f"{argument} holds names, but X has none; fit on a DataFrame with string column names, "
+            f"{argument} holds names, but X has none; fit on a DataFrame with string column names "
             "or give column numbers."
         )
     numbers = {name: number for number, name in enumerate(names)}
     unknown = [column for column in columns if column not in numbers]
     if unknown:
         raise ValueError(
-            f"{argument} holds {', '.join(repr(column) for column in unknown)}, which X has no "
-            "column of that name for; use names of the DataFrame that is fitted, or numbers only."
+            f"{argument} holds {', '.join(repr(column) for column in unknown)}, but X has no such "
+            "column; use column names of the DataFrame passed to fit, or column numbers only."
         )
     return [numbers[column] for column in columns]
 
@@ -172,7 +172,7 @@ def solve_reported(
 def warm_start(
     problem: Problem, model: ClassModel, offset: float = 0.0, *, with_cuts: bool = False
 ) -> WarmStart:
-    """The weights of a previous fit that are still admissible in a new problem, and its cuts."""
+    """The weights of a previous fit that the new problem still allows, and its cuts."""
     w = model.scattered(problem.n_features)
     weights = problem.joined(w, model.intercept - offset)
     weights[problem.norm.excluded] = 0.0
@@ -191,7 +191,7 @@ def class_model(
     n_positives : int
         Rows of the class.
     offset : float
-        What was taken off y before the fit.
+        Subtracted from y before the fit.
     """
     columns = np.union1d(result.support, problem.always_features)
     risk, shift = problem.risk, 0.0
@@ -249,12 +249,12 @@ def squared_errors(scores: Any, y: FloatArray, weights: FloatArray) -> float:
 
 
 class BudgetClassifierMixin(CertifiedMixin, LinearModelMixin, CallbackMixin):
-    """``fit`` of a classifier that is one problem for each class against the rest.
+    """``fit`` of a one-vs-rest classifier.
 
     Conventions
     -----------
-    The estimator has the parameters of :class:`~scoresieve.MeasureSVC`, ``loss`` in place of
-    ``measure`` if it is for one, and as far as they mean anything for it.
+    The estimator has those parameters of :class:`~scoresieve.MeasureSVC` that apply to it, with
+    ``loss`` in place of ``measure`` if it is for a loss.
     """
 
     _saved: ClassVar = classifier("problem_", "certificate", "_warm_y", "_warm_weights")
@@ -277,9 +277,9 @@ class BudgetClassifierMixin(CertifiedMixin, LinearModelMixin, CallbackMixin):
             Never densified, never modified. Larger than memory: see ``docs/scale.md``.
         y : array-like of shape (n_samples,), or indicator matrix of shape (n_samples, n_classes)
         sample_weight : array-like of shape (n_samples,), optional
-            How often each row counts: 2 is the same as the row twice, 0 as leaving it out. Any
-            weights for losses and for the measures ``"accuracy"``, ``"balanced_accuracy"`` and
-            ``"roc_auc"``; whole ones, by repeated rows, for the other measures.
+            How often each row counts: 2 is the same as the row twice, 0 the same as leaving it out.
+            Losses, ``"accuracy"``, ``"balanced_accuracy"`` and ``"roc_auc"`` take any weights; the
+            other measures take integers.
         """
         X, y, design = read_X_y(self, X, y, multi_output=True)
         targets, y = read_targets(y, self.pos_label)
@@ -361,9 +361,9 @@ def _same_weights(first: Any, second: Any) -> bool:
 
 
 def check_multi_class_support(name: Any) -> None:
-    """Refuse a way to combine supports that there is not."""
+    """Refuse an unknown way to combine supports."""
     if name not in COMBINE:
         raise ValueError(
-            f"multi_class_support must be one of {sorted(COMBINE)}; got {name!r}. Each class's own "
-            "features are in supports_."
+            f"multi_class_support must be one of {sorted(COMBINE)}; got {name!r}. The features of "
+            "each class are in supports_."
         )

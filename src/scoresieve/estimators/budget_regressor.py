@@ -49,30 +49,29 @@ class BudgetRegressor(
     SparseSelectorMixin,
     BaseEstimator,
 ):
-    """``min_w 1/2 ||w||_B^2 + C sum_i c_i l(<w, x_i> + b - y_i)``: few features for real targets.
+    """``min_w 1/2 ||w||_B^2 + C sum_i c_i l(<w, x_i> + b - y_i)``: sparse linear regression.
 
-    Every fit comes with a certified distance to the optimum.
+    Every fit reports a certified bound on its distance from the optimum.
 
     **Conventions**
 
-    * C has the scale of scikit-learn: without intercept and with a budget of all features the
-      problem is that of ``Ridge(alpha=1 / C)`` (``"squared"``) or ``LinearSVR``
-      (``"epsilon_insensitive"``).
-    * With an intercept the mean of y (the median for the other losses) is taken off first, so that
-      a shift of y shifts the predictions and changes nothing else. What is left of the intercept is
-      the weight of a constant column.
-    * Identical inputs give identical bits.
+    * C has scikit-learn's scale: without intercept and with a budget of all features the problem
+      equals ``Ridge(alpha=1 / C)`` (``"squared"``) or ``LinearSVR`` (``"epsilon_insensitive"``).
+    * With an intercept, y is centred first: by its mean for the squared loss, by its median for the
+      others. So shifting y only shifts the predictions. The rest of the intercept is the weight of
+      a constant column.
+    * Identical inputs give bitwise identical models.
 
     Parameters
     ----------
     loss : {"squared", "epsilon_insensitive", "huber"} or Loss, default="squared"
-        By name, or with settings of its own: ``scoresieve.losses.Huber(epsilon=0.5)``.
+        A name, or an instance with its own settings: ``scoresieve.losses.Huber(epsilon=0.5)``.
     budget : int, optional
-        B. The model has more non-zero weights than that. By default ``n_features_to_select``, or
-        else 50, or all features if there are fewer.
+        B of the budget norm. The model has more than B non-zero weights. By default
+        ``n_features_to_select`` if given, else 50 (or all features if there are fewer).
     n_features_to_select : int, optional
-        k: a model with at most k features (or groups), besides ``always_features``. ``l0_gap_``
-        bounds how far it is from the best model of that size.
+        k: at most k features (or groups), besides ``always_features``. ``l0_gap_`` bounds the gap
+        to the best model of that size.
     certificate : bool, default=True
         As in :class:`MeasureSVC`.
     C : float, default=1.0
@@ -80,22 +79,22 @@ class BudgetRegressor(
     fit_intercept, always_features, excluded_features, feature_groups, max_iter, max_time, verbose
         As in :class:`MeasureSVC`.
     intercept_scaling : float, optional
-        Value of the constant column whose weight is the intercept. By default 100, with which the
-        intercept costs next to nothing, as in ``Ridge``; 1 for
-        ``"epsilon_insensitive"``, as in ``LinearSVR``.
+        Value of the constant column whose weight is the intercept. By default 100, which hardly
+        regularises the intercept, as in ``Ridge``; 1 for ``"epsilon_insensitive"``, as in
+        ``LinearSVR``.
     tol : float, default=0.01
-        Certified relative gap to stop at.
+        The fit stops at this certified relative gap.
     warm_start : bool, default=False
-        Start from the weights of the previous fit, if the number of features is the same.
+        Start from the weights of the previous fit if the number of features is unchanged.
 
     Attributes
     ----------
     coef_ : ndarray of shape (n_features,)
     intercept_, primal_, dual_, gap_, l0_gap_, refit_gap_ : float
     training_score_ : float
-        R^2 on the rows that the model was fitted on.
+        R^2 on the training rows (optimistic).
     support_, n_features_selected_, budget_, n_iter_, status_, history_, n_samples_fit_
-        As in :class:`MeasureSVC`, of the one problem that there is.
+        As in :class:`MeasureSVC`, for the single problem.
     loss_ : Loss
 
     Examples
@@ -152,12 +151,12 @@ class BudgetRegressor(
 
     @property
     def coef_(self) -> FloatArray:
-        """Weights of all columns."""
+        """Weights of all columns, 0 for those not selected."""
         return self._coef
 
     @property
     def n_features_selected_(self) -> int:
-        """How many features are selected."""
+        """Number of selected features."""
         return int(self.support_.size)
 
     @property
@@ -186,7 +185,7 @@ class BudgetRegressor(
             Never densified, never modified.
         y : array-like of shape (n_samples,)
         sample_weight : array-like of shape (n_samples,), optional
-            What each row's loss is multiplied with: 2 is the same as the row twice.
+            Factor of each row's loss: 2 is the same as the row twice.
 
         Returns
         -------
@@ -240,7 +239,7 @@ class BudgetRegressor(
         Parameters
         ----------
         X, y, sample_weight
-            What the model was fitted on.
+            The training data.
         """
         check_is_fitted(self, "models_")
         (model,) = self.models_
@@ -250,10 +249,10 @@ class BudgetRegressor(
 
 
 def centred(problem: Problem) -> tuple[Problem, float]:
-    """The problem of the targets around their centre, and the centre that was taken off.
+    """The problem with centred targets, and the centre that was subtracted.
 
-    It is the weighted mean for the squared loss and the weighted median for the others, the middle
-    of both where there are two: -y then has the model with the opposite sign.
+    The centre is the weighted mean for the squared loss and the weighted median for the others. Of
+    two medians it is the midpoint, so that -y gives the model with the opposite sign.
 
     Parameters
     ----------

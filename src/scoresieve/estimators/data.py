@@ -55,8 +55,8 @@ def read_X_y(estimator: Any, X: Any, y: Any, **options: Any) -> tuple[Any, Any, 
         return X, y, _checked_design(estimator, X)
     if y is None:
         raise ValueError(
-            f"{type(estimator).__name__} requires y to be passed, but the target y is None; the "
-            "labels that were stored with row blocks are in X.labels."
+            f"{type(estimator).__name__} requires y to be passed, but the target y is None; "
+            "the labels stored with row blocks are in X.labels: fit(X, X.labels)."
         )
     validate_data(estimator, blocks, skip_check_array=True)
     if blocks.feature_names is not None:
@@ -84,8 +84,8 @@ def refuse_what_is_no_matrix(X: Any) -> None:
     check_frame(X)
     if getattr(getattr(X, "dtype", None), "kind", "f") in "mM":
         raise ValueError(
-            f"X must hold numbers; got dtype {X.dtype}. Turn dates into numbers, for example days "
-            "since a date, first."
+            f"X must hold numbers; got dtype {X.dtype}. Turn dates into numbers first, for example "
+            "days since a fixed date."
         )
 
 
@@ -121,7 +121,7 @@ def _check_columns(estimator: Any, blocks: RowBlocks) -> None:
         at = other[0]
         raise ValueError(
             f"column {at} of X is {blocks.feature_names[at]!r}, but {name} was fitted with "
-            f"{names[at]!r} there; give the columns of fit in the same order."
+            f"{names[at]!r} there; pass the columns in the same order as in fit."
         )
 
 
@@ -136,14 +136,14 @@ def read_array(X: Any) -> Any:
 
 #: Columns whose sizes differ by more than this are reported.
 LARGEST_RATIO = 1000.0
-#: Columns with fewer entries say little about their size.
+#: The scale of a column with fewer entries is not checked.
 FEWEST_ENTRIES = 5
 #: How many columns of each end are named.
 N_NAMED = 3
 
 
 def warn_of_scales(X: Any, names: Any = None, excluded: Any = None) -> None:
-    """Tell the user of columns whose entries differ in size by more than a thousand times.
+    """Warn of columns whose entries differ in size by a factor above 1,000.
 
     Parameters
     ----------
@@ -166,18 +166,18 @@ def warn_of_scales(X: Any, names: Any = None, excluded: Any = None) -> None:
     small = order[LARGEST_RATIO * sizes[order] < sizes.max()]
     large = order[sizes[order] > LARGEST_RATIO * sizes[order[0]]][::-1]
     warn_user(
-        f"columns of X differ in size by {sizes.max() / sizes[order[0]]:.3g} times, so that the "
-        f"large ones are selected for their size: {_named(small, sizes, names)} against "
-        f"{_named(large, sizes, names)} (root mean squares). Scale the columns, with "
-        "StandardScaler or, if X is sparse, MaxAbsScaler."
+        f"the columns of X differ in scale by a factor of {sizes.max() / sizes[order[0]]:.3g} "
+        f"(root mean square: {_named(small, sizes, names)} against {_named(large, sizes, names)}), "
+        "so large columns are selected for their scale alone. Scale X with StandardScaler, or with "
+        "MaxAbsScaler if it is sparse."
     )
 
 
 def has_like_entries(X: Any) -> bool:
-    """Whether no two entries are so far apart that columns could be, as in most text.
+    """Whether the entries alone show that all columns have similar scales, as in most text.
 
-    A root mean square lies between the smallest and the largest entry. To see these two costs a
-    tenth of the sizes of all columns. Where entries are negative the answer is no.
+    A root mean square lies between the smallest and the largest entry, and finding these two costs
+    a tenth of all root mean squares. With negative entries the answer is no.
     """
     if not sp.issparse(X) or not X.data.size:
         return False
@@ -219,12 +219,12 @@ def _named(columns: Any, sizes: FloatArray, names: Any) -> str:
 
 
 def check_seed(value: Any, name: str) -> None:
-    """What scikit-learn takes for a source of random numbers."""
+    """A ``random_state`` as scikit-learn takes it."""
     try:
         check_random_state(value)
     except ValueError as error:
         raise ValueError(
-            f"{name} must be None, an integer from 0 or a RandomState; got {value!r}."
+            f"{name} must be None, an integer of at least 0 or a RandomState; got {value!r}."
         ) from error
 
 
@@ -240,7 +240,7 @@ SWITCHES: dict[str, Callable[[Any, str], object]] = {
 
 
 def whole_fit(fit: Callable[..., Any]) -> Callable[..., Any]:
-    """A ``fit`` that refuses wrong switches, and that leaves no half of a model behind."""
+    """A ``fit`` that checks switches, and that never leaves a half-fitted model behind."""
 
     @wraps(fit)
     def fit_whole(self: Any, *args: Any, **kwargs: Any) -> Any:
@@ -252,7 +252,7 @@ def whole_fit(fit: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def check_switches(estimator: Any) -> None:
-    """Refuse values that Python would take for true or false without a word."""
+    """Refuse values that Python would silently take for true or false."""
     for name, value in estimator.get_params(deep=False).items():
         if name in SWITCHES:
             SWITCHES[name](value, name)
@@ -262,7 +262,7 @@ def check_switches(estimator: Any) -> None:
 def all_or_nothing(estimator: Any) -> Iterator[None]:
     """Make the estimator what it was if the block ends by an error, or by Ctrl-C.
 
-    Checking X already changes ``n_features_in_``, which would not fit the weights that are left.
+    Checking X already changes ``n_features_in_``, which would no longer match the old weights.
     """
     before = fitted_state(estimator)
     try:

@@ -17,17 +17,17 @@ from scoresieve._arrays import Array
 def to_linear_svc(model: Any) -> LinearSVC | OneVsRestClassifier:
     """``to_linear_svc().decision_function(X) = X coef_^T + intercept_``.
 
-    An equivalent fitted model that is scikit-learn's own, for tools that know only those.
+    An equivalent fitted scikit-learn model, for tools that support nothing else.
 
     Conventions
     -----------
-    * For classes it is a ``LinearSVC``, for an indicator matrix a ``OneVsRestClassifier`` of
-      them. Its weights are a dense copy, since converters ask for that.
-    * The thresholds of measures of the highest scores are in ``intercept_``.
-    * ``LinearSVC`` gives decisions of exactly 0 to ``classes_[0]``. So does this model, except
-      with ``pos_label=classes_[0]``: a score of 0 is no alarm for the positive class.
-    * Its parameters are those of this model where the names are the same. Fitting it again
-      trains an ordinary ``LinearSVC``, with all features.
+    * The result is a ``LinearSVC``; for an indicator matrix, a ``OneVsRestClassifier`` of them. Its
+      weights are a dense copy, which converters require.
+    * ``intercept_`` includes the thresholds of measures of the k highest scores.
+    * ``LinearSVC`` predicts ``classes_[0]`` for a decision of exactly 0. So does this model, except
+      with ``pos_label=classes_[0]``: a score of 0 is never predicted positive.
+    * Parameters with the same name are copied. Fitting the result again trains an ordinary
+      ``LinearSVC`` on all features.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What fitted linear models can do: decide, predict, score, and prove how good they are."""
+"""Methods of fitted linear models: decide, predict, score, certify."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class LinearModelMixin(SummaryMixin):
     Conventions
     -----------
     ``fit`` ends with :meth:`_keep`, which sets ``targets_``, ``models_`` (a ClassModel for each
-    class) and ``n_samples_fit_``. All else that scikit-learn asks for is read off these.
+    class) and ``n_samples_fit_``. scikit-learn's attributes are derived from these.
     """
 
     targets_: Targets
@@ -84,12 +84,12 @@ class LinearModelMixin(SummaryMixin):
 
     @property
     def coef_(self) -> Any:
-        """Weights of shape (n_problems, n_features); positive decisions speak for classes_[1]."""
+        """Weights of shape (n_problems, n_features); positive decisions mean ``classes_[1]``."""
         return self._coef
 
     @property
     def intercept_(self) -> FloatArray:
-        """What is added to ``X coef_^T``."""
+        """Added to ``X coef_^T``."""
         return self.targets_.sign * decision_intercepts(self.targets_, self.models_)
 
     @property
@@ -109,7 +109,7 @@ class LinearModelMixin(SummaryMixin):
 
     @property
     def n_features_selected_(self) -> int:
-        """How many features are selected."""
+        """Number of selected features."""
         return int(self.support_.size)
 
     n_positives_ = each_model(lambda model: model.n_positives)
@@ -120,7 +120,7 @@ class LinearModelMixin(SummaryMixin):
         return read_X(self, X)
 
     def decision_function(self, X: Any) -> FloatArray:
-        """``X coef_^T + intercept_``: how much speaks for each class.
+        """``X coef_^T + intercept_``: the score of each class.
 
         Returns
         -------
@@ -137,10 +137,10 @@ class LinearModelMixin(SummaryMixin):
         return self.targets_.predict(decision)
 
     def score(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> float:
-        """What the model was trained for: its measure, in [0, 1]; for a loss, the accuracy.
+        """The measure that the model was trained for, in [0, 1]; for a loss, the accuracy.
 
-        With several classes a measure is averaged over the classes, each against the rest, that y
-        holds an example of. The accuracy is that of every classifier in scikit-learn.
+        With several classes, the measure is averaged over the one-vs-rest problems of the classes
+        that occur in y. The accuracy is scikit-learn's.
 
         Parameters
         ----------
@@ -173,17 +173,16 @@ class LinearModelMixin(SummaryMixin):
 
 
 def proven(name: str, collect: Callable = np.array) -> Any:
-    """An attribute of each class's certificate."""
+    """An attribute of the certificate of each class."""
     return each_model(lambda model: getattr(model.proof, name), collect)
 
 
 class CertifiedMixin:
-    """What fits with bounds say, and certificates that anybody can recompute.
+    """Bounds of a fit, and certificates that anybody can recompute.
 
     Conventions
     -----------
-    ``fit`` sets ``problem_``, all of the problem but its data. What a method does not know is NaN
-    or None.
+    ``fit`` sets ``problem_``: the problem without its data. Unknown values are NaN or None.
     """
 
     problem_: ProblemArguments
@@ -209,17 +208,17 @@ class CertifiedMixin:
     def certify(
         self, X: Any, y: Any, sample_weight: ArrayLike | None = None
     ) -> Certificate | list[Certificate]:
-        """Recompute primal, dual and gap from the training data, without any solver's state.
+        """Recompute primal, dual and gap from the training data alone.
 
         Parameters
         ----------
         X, y, sample_weight
-            What the model was fitted on.
+            The training data.
 
         Returns
         -------
         Certificate, or list of Certificate
-            One for each class if there are more than two, or an indicator matrix.
+            A list for more than two classes or an indicator matrix.
         """
         X = self._all_columns(X)
         labels = self.targets_.labels(self.targets_.checked(y, X))
@@ -238,7 +237,7 @@ def certify_model(
     Parameters
     ----------
     problem : dict
-        All of the problem but its data, and what each class has of its own.
+        The problem without its data, and what differs between classes.
     """
     arguments: ProblemArguments = {**problem, "sample_weight": sample_weight}
     if not np.isnan(model.price):
@@ -273,10 +272,10 @@ def measure_of(model: Any) -> Measure | None:
 
 
 def decision_intercepts(targets: Targets, models: Sequence[ClassModel]) -> FloatArray:
-    """What is added to ``<w, x>`` of each class, so that decisions above 0 are alarms.
+    """Added to ``<w, x>`` of each class, so that decisions above 0 are predicted positive.
 
-    Of several classes whose scores are log-odds the most probable is taken, wherever its own
-    threshold lies: thresholds stay out of their decisions.
+    Of several classes whose scores are log-odds, the most probable one is predicted, so their
+    decisions ignore the thresholds.
     """
     if _are_compared(targets, models):
         return np.array([model.intercept for model in models])
@@ -297,7 +296,7 @@ def _are_compared(targets: Targets, models: Sequence[ClassModel]) -> bool:
 
 
 def alarm_scores(model: Any, X: Any, y: Any) -> list[tuple[BoolArray, FloatArray]]:
-    """For each class its rows, and scores of which those above 0 are alarms."""
+    """For each class its labels, and scores that are above 0 where it is predicted."""
     targets = model.targets_
     decision = above_thresholds(targets, model.models_, model.decision_function(X))
     labels = targets.labels(targets.checked(y, decision))
@@ -316,8 +315,8 @@ def measure_score(
 
     Conventions
     -----------
-    Only the accuracy is defined for labels of one kind, so for every other measure a class that y
-    holds no example of, or nothing else, is left out of the average.
+    The average skips classes without positives or without negatives in y: only the accuracy is
+    defined there.
 
     Parameters
     ----------
@@ -342,7 +341,7 @@ def measure_score(
     ]
     if not found:
         raise ValueError(
-            f"y has one class only, for which the measure {measure.name!r} is not defined; score "
-            "on data with positives and negatives."
+            f"y has one class only, for which {measure.name!r} is not defined; score on rows that "
+            "hold both positives and negatives."
         )
     return float(np.mean(found))

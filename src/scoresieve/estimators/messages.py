@@ -15,7 +15,7 @@ from scoresieve.solvers.problem import PriceIs, Problem
 
 
 def warn_about(problem: Problem, result: SolveResult, title: str, tol: float) -> None:
-    """Tell the user of a fit that stopped early and of a model without features.
+    """Warn of a fit that stopped early and of a model without features.
 
     Parameters
     ----------
@@ -26,8 +26,8 @@ def warn_about(problem: Problem, result: SolveResult, title: str, tol: float) ->
     """
     if not result.status.reached_tolerance:
         warn_user(
-            f"{title}: the certified gap is {result.gap:.3g} and tol={tol:g}. "
-            f"{result.status.value} Columns of similar size and a smaller C also help.",
+            f"{title}: the certified gap is {result.gap:.3g}, above tol={tol:g}. "
+            f"{result.status.value} Scaling the columns or lowering C also helps.",
             ConvergenceWarning,
         )
     elif result.support.size == 0:
@@ -35,26 +35,26 @@ def warn_about(problem: Problem, result: SolveResult, title: str, tol: float) ->
 
 
 def _why_empty(problem: Problem, result: SolveResult) -> str:
-    """What is known of a model without features, and no more than that."""
+    """Why a model has no features, as far as that is known."""
     if result.status is Status.EMPTY_CHOICE:
-        return "the model has no features: nothing better was found with so few."
+        return "the model has no features: no selection of that size lowers the objective."
     empty = f"the model has no features: at C={problem.C:g}"
     if not isinstance(problem.risk, MeasureRisk):
-        return f"{empty} none lowers the objective by more than the tolerance."
+        return f"{empty} no feature lowers the objective by more than the tolerance."
     name = problem.risk.kind.name
     return (
-        f"{empty} and price={result.price:.3g} the bound of {name!r} is least without any. That "
-        "says that the bound is empty here, not that the columns are."
+        f"{empty} and price={result.price:.3g} the empty model minimises the bound of {name!r}. "
+        "The columns may still be informative."
     )
 
 
 def _remedy(problem: Problem, result: SolveResult) -> str:
-    """What to change for a model with features."""
+    """What to change to get a model with features."""
     if result.status is Status.EMPTY_CHOICE:
-        return "Allow more of them."
+        return "Allow more features."
     smallest_C, other = result.smallest_C, _other_way(problem)
     if smallest_C is not None and np.isinf(smallest_C):
-        return f"No larger C changes that: {other or 'no column tells high y from low y'}."
+        return f"Raising C does not help: {other or 'no column is correlated with y'}."
     enough = "" if smallest_C is None else f" to at least {_rounded_up(smallest_C):g}"
     return f"Raise C{enough}, or {other}." if other else f"Raise C{enough}."
 
@@ -65,13 +65,13 @@ def _other_way(problem: Problem) -> str:
     if not isinstance(risk, MeasureRisk):
         return ""
     if not risk.is_tight and risk.flip_values is not None:
-        return "use bound='tight' with an intercept, which follows the measure"
+        return "use bound='tight' with an intercept"
     if problem.price_is is PriceIs.GIVEN and risk.price != risk.kind.fixed_rate(risk.y):
-        return "lower price, or leave it at 'auto'"
+        return "lower price or use price='auto'"
     return "select features with BudgetClassifier"
 
 
 def _rounded_up(value: float) -> float:
-    """The value with three digits, not below it, so that it can be taken as it is printed."""
+    """The value rounded up to three digits, so that the printed value suffices."""
     unit = 10.0 ** (floor(log10(value)) - 2)
     return ceil(value / unit) * unit

@@ -24,7 +24,7 @@ from scoresieve.solvers.limits import Progress, Status
 
 @dataclass(frozen=True, eq=False)
 class FitCertificate(Certificate):
-    """The bounds of a fit, why it stopped, and what proves them.
+    """Bounds of a fit, their proof, and why the fit stopped.
 
     Attributes
     ----------
@@ -33,12 +33,12 @@ class FitCertificate(Certificate):
     l0_gap : float
         The same gap to the best model with at most k features; NaN without a hard budget.
     refit_gap : float
-        With a hard budget: how much lower other weights of the same features could be, as a share
-        of ``primal``, at most; NaN without.
+        With a hard budget: how far, at most, other weights of the same features could lower the
+        objective, as a fraction of ``primal``; NaN without.
     status : Status or None
-        Why the solver stopped; None for methods that do not say.
+        Why the solver stopped; None for methods that do not report it.
     history : list of Progress or None
-        One row for each round; None in a model that was saved without its certificate.
+        One entry per round; None in a model that was saved without its certificate.
     dual_point : DualPoint or None
         Proves ``dual``; None likewise.
     """
@@ -52,18 +52,18 @@ class FitCertificate(Certificate):
 
 @dataclass(frozen=True, eq=False)
 class FoldSelections:
-    """For each number of columns that was tried, how many fits selected each column.
+    """For each number of columns, how many cross-validation fits selected each column.
 
-    A fit has all rows but those of one part. Sizes up to the chosen one use its selector; larger
-    sizes use their own best.
+    Each fit leaves out one fold. Sizes up to the chosen one use its selector; larger sizes use
+    their own best.
 
     Attributes
     ----------
     rows : ndarray of int of shape (n_sizes,)
-        Of ``cv_results_``: what selected, and its cross-validated score.
+        Rows of ``cv_results_``: the selector, and its cross-validated score.
     counts : CSR array of int of shape (n_sizes, n_features)
     n_folds : int
-        How many fits there were.
+        Number of fits.
     """
 
     rows: IntArray
@@ -73,19 +73,19 @@ class FoldSelections:
 
 @dataclass(frozen=True, eq=False)
 class ChoiceTable:
-    """All settings that were compared by cross-validation, and the one that was taken.
+    """All settings compared by cross-validation, and the chosen one.
 
     Attributes
     ----------
     table : dict
-        ``cv_results_``: one row for each setting.
+        ``cv_results_``: one row per setting.
     row : int
-        The one of the model.
+        The row of the model.
     smaller : tuple of ClassModel
-        What the same setting makes of all rows with fewer columns, by ascending number; the model
-        itself comes last. Empty where these were not kept.
+        Models of the same setting with fewer columns, fitted on all rows, by ascending number; the
+        model itself comes last. Empty where these were not kept.
     folds : FoldSelections or None
-        What the fits of the cross-validation selected.
+        The selections of the cross-validation fits.
     """
 
     table: Mapping[str, Any]
@@ -95,7 +95,7 @@ class ChoiceTable:
 
     @property
     def params(self) -> dict[str, Any]:
-        """The setting that was taken."""
+        """The chosen setting."""
         return self.table["params"][self.row]
 
     @property
@@ -106,31 +106,33 @@ class ChoiceTable:
 
 @dataclass(frozen=True, eq=False)
 class ClassModel:
-    """``s(x) = sum_j w_j x_j + b``, an alarm where ``s(x) > threshold``; see ``models_``.
+    """``s(x) = sum_j w_j x_j + b``, positive where ``s(x) > threshold``; see ``models_``.
 
     Attributes
     ----------
     columns : ndarray of int
-        Sorted numbers of the selected columns: those with a weight, and those always in.
+        Sorted indices of the selected columns: those with a non-zero weight, and
+        ``always_features``.
     weights : ndarray of shape (len(columns),)
-        A positive one speaks for the class, whatever ``pos_label`` is.
+        A positive weight raises the score of the class, whatever ``pos_label`` is.
     intercept : float
-        As it was trained.
+        As trained.
     threshold : float
-        Where alarms begin. Of a calibrated model scores and threshold are log-odds.
+        Scores above it are predicted positive. In a calibrated model, scores and threshold are
+        log-odds.
     C : float or None
-        Weight of the risk; None where nothing was regularised.
+        Weight of the risk; None without regularisation.
     price : float
-        Of a false alarm in the bound that chose the columns; NaN without one.
+        Cost of a false positive in the bound that chose the columns; NaN without one.
     n_positives : int
         Training rows of the class.
     training_score : float
-        On the rows of the fit (optimistic); NaN where it was not computed.
+        Score on the training rows (optimistic); NaN where it was not computed.
     n_iter : int
-        Steps of the method's own kind.
+        Iterations of the method.
     certificate : FitCertificate or None
     choice : ChoiceTable or None
-        For models that were chosen by cross-validation.
+        For models chosen by cross-validation.
     """
 
     columns: IntArray
@@ -153,7 +155,7 @@ class ClassModel:
 
     @property
     def decision_intercept(self) -> float:
-        """``b - threshold``: alarms are where ``<w, x>`` plus this is above 0."""
+        """``b - threshold``: positive where ``<w, x>`` plus this is above 0."""
         return self.intercept - self.threshold
 
     def scattered(self, n_features: int) -> FloatArray:

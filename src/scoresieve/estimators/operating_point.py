@@ -1,4 +1,4 @@
-"""``OperatingPoint``: the table of alarms of a fitted classifier on some rows, and its price.
+"""``OperatingPoint``: the confusion matrix of a fitted classifier on some rows, and its price.
 
     a true, b false alarms, of P positives and N negatives:   recall a / P,  precision a / (a + b)
     (a + rho t, b + t) for every t:   tables that are worth the same at the price rho of an alarm
@@ -23,7 +23,7 @@ from scoresieve.estimators.model import ClassModel
 
 @dataclass(frozen=True, eq=False)
 class OperatingPoint:
-    """What a model does with rows of one class against the rest.
+    """The confusion matrix of one class against the rest, and its precision-recall curve.
 
     Attributes
     ----------
@@ -32,7 +32,7 @@ class OperatingPoint:
     n_positives, n_samples : int
         P, and P + N.
     precisions, recalls : ndarray
-        At every threshold, as ``sklearn.metrics.precision_recall_curve`` gives them.
+        At every threshold, from ``sklearn.metrics.precision_recall_curve``.
     price : float or None
         rho; None where the model has none.
     """
@@ -47,7 +47,7 @@ class OperatingPoint:
 
     @property
     def precision(self) -> float:
-        """``a / (a + b)``; 0 without alarms."""
+        """``a / (a + b)``; 0 if no row is predicted positive."""
         return self.n_hits / self.n_alarms if self.n_alarms else 0.0
 
     @property
@@ -57,13 +57,13 @@ class OperatingPoint:
 
     @property
     def confusion(self) -> list[list[int]]:
-        """Rows: the rest and the class as they are; columns: as they are predicted."""
+        """Rows: true labels, the rest first; columns: predicted labels."""
         false_alarms, misses = self.n_alarms - self.n_hits, self.n_positives - self.n_hits
         n_negatives = self.n_samples - self.n_positives
         return [[n_negatives - false_alarms, false_alarms], [misses, self.n_hits]]
 
     def price_line(self, n_points: int = 101) -> tuple[FloatArray, FloatArray]:
-        """Recalls and precisions of the tables that are worth as much as that of the model.
+        """Recalls and precisions of the tables that score as high as that of the model.
 
         Empty without a price.
         """
@@ -79,14 +79,14 @@ class OperatingPoint:
 
 
 def operating_points(model: Any, X: Any, y: Any) -> list[OperatingPoint | None]:
-    """The point of each class against the rest; None for one that y does not hold, or only it.
+    """The point of each class against the rest; None where y lacks positives or negatives.
 
     Parameters
     ----------
     model : estimator
         A fitted classifier of this package.
     X, y
-        Rows and labels, those of training or others.
+        Training rows and labels, or others.
     """
     return [
         point_of_class(model, problem, is_positive, scores)
@@ -116,12 +116,12 @@ def smaller_points(
 def point_of_class(
     model: Any, problem: int, is_positive: BoolArray, scores: FloatArray
 ) -> OperatingPoint | None:
-    """The point of one class, with the price of the model; None if the rows are all of a kind.
+    """The point of one class, with the price of the model; None if all labels are equal.
 
     Parameters
     ----------
     scores : ndarray of shape (n_samples,)
-        Those above 0 are alarms.
+        Rows above 0 are predicted positive.
     """
     if is_positive.all() or not is_positive.any():
         return None
@@ -130,7 +130,7 @@ def point_of_class(
 
 
 def point_of_scores(is_positive: BoolArray, scores: FloatArray) -> OperatingPoint:
-    """The point of scores, of which those above 0 are alarms, without a price."""
+    """The point of scores that are positive above 0, without a price."""
     alarms = scores > 0
     precisions, recalls, _ = precision_recall_curve(is_positive, scores)
     return OperatingPoint(
@@ -145,7 +145,7 @@ def point_of_scores(is_positive: BoolArray, scores: FloatArray) -> OperatingPoin
 
 
 def price_of(model: Any, problem: int, point: OperatingPoint) -> float | None:
-    """The price that a model was trained with, or its measure's own at the point."""
+    """The price that a model was trained with, or that of its measure at the point."""
     measure, one = measure_of(model), model.models_[problem]
     if measure is None or not measure.flips_examples:
         return None

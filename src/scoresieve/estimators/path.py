@@ -38,7 +38,7 @@ from scoresieve.solvers.solve import default_tol
 
 #: What budgets count.
 UNITS = "features, or groups of them"
-#: The C of a path for a loss unless the user says otherwise: that of BudgetClassifier.
+#: Default C of a path for a loss, that of BudgetClassifier.
 LOSS_C = 1.0
 
 
@@ -48,7 +48,7 @@ class BudgetPath:
 
     Conventions
     -----------
-    Entry (or row) i of every field belongs to ``budgets[i]``, in the order asked for. Scores
+    Entry (or row) i of every field belongs to ``budgets[i]``, in the order given. Scores
     ``X @ coefs[i] + intercepts[i]`` are high for the class ``pos_label``.
 
     Attributes
@@ -84,14 +84,14 @@ class BudgetPath:
     def summary(
         self, feature_names: ArrayLike | None = None, *, max_features: int = MAX_FEATURES
     ) -> Summary:
-        """The features of each budget with their weights, and what is proved of them, in words.
+        """The features of each budget, their weights, and what is certified.
 
         Parameters
         ----------
         feature_names : array-like of shape (n_features,), optional
-            Names of the columns; their numbers by default.
+            Names of the columns; by default their indices.
         max_features : int, default=50
-            How many features of each budget the text and the table list.
+            How many features to list for each budget.
         """
         check_count(max_features, "max_features")
         names = check_feature_names(feature_names, self.coefs.shape[1])
@@ -115,7 +115,7 @@ class BudgetPath:
         n_features = self.coefs.shape[1]
         if X.shape[1] != n_features:
             raise ValueError(f"X has {X.shape[1]} columns; the path was fitted on {n_features}.")
-        # Only the selected columns are made dense, so that a million others cost nothing.
+        # Only the selected columns are made dense, so that a million other columns cost nothing.
         used = np.unique(self.coefs.indices)
         return X[:, used] @ self.coefs[:, used].toarray().T + self.intercepts
 
@@ -148,25 +148,25 @@ def budget_path(
     ----------
     X : array-like, sparse matrix or RowBlocks of shape (n_samples, n_features)
     y : array-like of shape (n_samples,)
-        Two classes, labelled in any way, or numbers with a loss for regression.
+        Two classes with any labels, or numbers with a loss for regression.
     budgets : iterable of int
-        In any order. Equal ones are solved once; one above the number of columns or groups that can
-        be selected is lowered to it with a warning.
+        In any order. Duplicates are solved once. A budget above the number of selectable columns or
+        groups is lowered to it, with a warning.
     measure : str or Measure, optional
         As for :class:`MeasureSVC`; ``"f1"`` if neither a measure nor a loss is given.
     loss : str or Loss, optional
-        As for :class:`BudgetClassifier` or :class:`BudgetRegressor`, whose conventions hold.
+        As for :class:`BudgetClassifier` or :class:`BudgetRegressor`, with their conventions.
     bound, price
         As for :class:`MeasureSVC`; each budget has its own price.
     C : float, optional
-        As for these by default; 1 for a loss.
+        By default as in :class:`MeasureSVC`; 1 for a loss.
     fit_intercept : bool
-        Whether there is an intercept: the weight of a constant column that is always in.
+        Whether to fit an intercept: the weight of a constant column that is always selected.
     intercept_scaling : float, optional
-        Value of that column. The larger it is, the less the intercept is regularised. By default 1,
-        for a loss as in :class:`BudgetClassifier` and :class:`BudgetRegressor`.
+        Value of that column; larger values regularise the intercept less. By default 1; for a loss,
+        as in :class:`BudgetClassifier` and :class:`BudgetRegressor`.
     always_features, excluded_features : array-like of int or str, or boolean mask, optional
-        Columns by number, or by name if X is a DataFrame.
+        Columns by index, or by name if X is a DataFrame.
     feature_groups : array-like of int of shape (n_features,) or list of lists, optional
         Columns that enter together; the budgets count groups.
     pos_label : object, optional
@@ -174,14 +174,14 @@ def budget_path(
     sample_weight : array-like of shape (n_samples,), optional
         How often each row counts; see :meth:`scoresieve.MeasureSVC.fit`.
     tol : float, optional
-        0.05 for a measure and 0.01 for a loss by default.
+        Certified relative gap to stop at. By default 0.05 for a measure and 0.01 for a loss.
     max_iter : int
-        Most rounds for each budget.
+        Maximum number of rounds per budget.
     max_time : float, optional
-        Seconds for the whole path. When they are over, every budget that is left gets one round.
+        Seconds for the whole path. Afterwards each remaining budget gets one round.
     callback : callable, optional
-        Called with a :class:`~scoresieve.Progress` after each round; when it returns True the path
-        ends: every budget that is left gets one round.
+        Called with a :class:`~scoresieve.Progress` after each round. If it returns True the path
+        ends: each remaining budget gets one round.
 
     Returns
     -------
@@ -217,7 +217,7 @@ def budget_path(
     if is_regression and pos_label is not None:
         raise ValueError(
             f"pos_label={pos_label!r} needs two classes, but loss={loss!r} is for regression. "
-            "Leave pos_label=None."
+            "Leave pos_label=None, or use a loss for classification."
         )
     if not is_regression:
         # To a loss both classes are alike.
@@ -251,12 +251,12 @@ def budget_path(
 
 
 def read_two_classes(y: Any, pos_label: Any = None) -> tuple[Targets, Any]:
-    """The classes in y, of which there must be two."""
+    """The two classes in y."""
     targets, y = read_targets(y, pos_label)
     if targets.kind != "binary":
         raise ValueError(
-            f"y has {targets.classes.size} classes; a path is for two. Make one path for each "
-            "class, with y == class."
+            f"y has {targets.classes.size} classes; a path is for two. Fit one path per class, "
+            "budget_path(X, y == label, ...)."
         )
     return targets, y
 

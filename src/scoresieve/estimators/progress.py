@@ -1,10 +1,10 @@
-"""Who is told of each round: the callbacks of scikit-learn >= 1.9, and stderr.
+"""Reports each round to the callbacks of scikit-learn >= 1.9 and to stderr.
 
     fit                         one task
       class 'rare'              one task for each problem
         round 1, round 2, ...   one task each
 
-Older versions of scikit-learn have no callbacks; there, ``verbose`` is all there is.
+Older versions of scikit-learn have no callbacks; they only support ``verbose``.
 """
 
 from __future__ import annotations
@@ -32,20 +32,20 @@ __all__ = ["CallbackMixin", "FitTasks", "Reporter", "with_callbacks"]
 
 @dataclass(frozen=True, eq=False)
 class Reporter:
-    """Called after each round of one problem; its answer True stops the rounds.
+    """Called after each round of one problem; returning True stops the rounds.
 
     Conventions
     -----------
-    * A callback of scikit-learn sees each round as a task without subtasks. The hook
-      ``on_fit_task_end`` finds the round's :class:`~scoresieve.Progress` in
-      ``metadata["progress"]``; what it returns decides about going on.
+    * A scikit-learn callback sees each round as a task without subtasks. The hook
+      ``on_fit_task_end`` finds the :class:`~scoresieve.Progress` of the round in
+      ``metadata["progress"]``; its return value decides whether to stop.
     * ``context`` is None without callbacks, so that nothing but the name and the switch travels
       to the processes of a parallel fit.
 
     Parameters
     ----------
     title : str
-        What is fitted: "class 'rare'".
+        The problem: "class 'rare'".
     verbose : bool
         Whether to write a line to stderr.
     estimator : estimator, optional
@@ -73,12 +73,12 @@ class Reporter:
         return task.call_on_fit_task_end(**about)
 
     def say(self, text: str) -> None:
-        """Write a line to stderr, if the user wants to know."""
+        """Write a line to stderr if ``verbose``."""
         if self.verbose:
             sys.stderr.write(f"[{self.estimator_name}] {self.title}: {text}\n")
 
     def told(self, limits: Limits) -> Limits:
-        """The limits of a run whose rounds this reporter is told of."""
+        """The limits of a run that reports its rounds here."""
         return replace(limits, callback=self)
 
     def begin(self) -> None:
@@ -87,7 +87,7 @@ class Reporter:
             self.context.call_on_fit_task_begin(estimator=self.estimator)
 
     def end(self) -> None:
-        """Close it. An answer to stop is of no use here: every class needs its model."""
+        """Close it. A request to stop is ignored here: every class needs a model."""
         if self.context is not None:
             self.context.call_on_fit_task_end(estimator=self.estimator)
 
@@ -130,9 +130,9 @@ class FitTasks:
     Parameters
     ----------
     titles : list of str
-        What each problem is about: "class 'rare'".
+        The problems: "class 'rare'".
     X, y, metadata
-        What the fit was given.
+        The arguments of ``fit``.
     """
 
     def __init__(

@@ -48,88 +48,84 @@ class ScoreSieve(
     SparseSelectorMixin,
     BaseEstimator,
 ):
-    """The k features and the linear model on them whose cross-validated score is highest.
+    """A linear model of k features, both chosen by the cross-validated score that you report.
 
-    Several candidates choose k columns, and several final models are fitted on what they chose,
-    each time without one part of the rows. So every setting has a score for every row by a model
-    that has not seen it. The measure of these scores, at the threshold that is best for them,
-    decides. The best setting is fitted on all rows, with that threshold.
+    Several candidates each select k columns, and several final models are fitted on each selection,
+    inside every fold. The setting with the best score on the held-out rows, at its best threshold,
+    is fitted on all rows and keeps that threshold.
 
     **Conventions**
 
-    * Candidates: univariate filters, by average precision, chi2 (both of the 300 columns that
-      correlate most with y) and correlation; the measure's own bound under the limit of k features
-      (see :class:`MeasureSVC`); the squared hinge, likewise, at each of ``Cs``, for the columns as
-      they are and scaled to one deviation, in steps of fewer columns; and coordinate ascent, which
-      raises the measure itself on the training rows by one column after the other.
-    * Final models: the one that chose the columns (for filters a logistic regression with C = 1),
-      and squared hinges on the columns with C of 0.1, 1, 10 and 100, once with the same penalty for
-      all columns and once with a larger one for those that came in later.
-    * The first setting within a quarter of a standard error of the best is taken, by the order of
-      the final models, then that of the candidates, and of one loss the smallest C. Filters come
-      first where a class, or the rest, has fewer than 50 rows, and after the losses otherwise.
-    * More than two classes, or an indicator matrix, make one choice for each class against the
-      rest, of the number of features as well.
-    * ``decision_function`` is the log-odds of the calibrated score above those of the threshold,
-      and ``predict`` takes what is above 0. Of more than two classes it is the log-odds, and
-      ``predict`` takes the most probable; ``score`` looks at each class at its own threshold.
+    * Candidates: three univariate filters (average precision, chi2, correlation); the measure's own
+      bound with at most k features (see :class:`MeasureSVC`); the squared hinge with at most k
+      features, on the columns as given and scaled to unit deviation; and coordinate ascent on the
+      measure itself.
+    * Final models: the one that selected the columns (for filters, logistic regression with C = 1),
+      and squared hinges on the columns with C = 0.1, 1, 10 and 100, with equal penalties and with
+      larger ones for columns that were selected late.
+    * Of all settings within a quarter of a standard error of the best the first is taken: by the
+      order of final models, then of candidates, then by the smallest C. Filters come first if a
+      class, or its complement, has fewer than 50 rows, else after the losses.
+    * With more than two classes, or an indicator matrix, each class against the rest is one choice
+      with its own features.
+    * ``decision_function`` is the calibrated log-odds minus the threshold, and ``predict`` is
+      positive above 0. With more than two classes it is the log-odds, ``predict`` takes the most
+      probable class, and ``score`` uses each class's own threshold.
     * Identical inputs give identical bits, for every ``n_jobs``.
 
     Parameters
     ----------
     measure : str or Measure, default="f1"
-        What to optimise and to choose by.
+        The score to optimise and to choose by.
     n_features_to_select : int or list of int, optional
-        How many features for each class, or numbers to choose from: the smallest whose score is
+        The number of features for each class. From a list, the smallest number whose score is
         within one standard error of the best. By default 2, 5, 10, 20, 50, 100 and 200.
     candidates : list of str, optional
-        What to choose columns by; by default all of the above. ``"average_precision"``, ``"chi2"``
-        and ``"correlation"`` are univariate filters, ``"bound"`` is that of the measure,
-        ``"coordinate_ascent"`` raises the measure itself, and the name of a loss, or ``"scaled_"``
-        and that name, minimises it for the columns as they are, or scaled to one deviation.
+        The candidates to compare, by default those above. Univariate filters:
+        ``"average_precision"``, ``"chi2"``, ``"correlation"``. The measure's bound: ``"bound"``.
+        Losses: a name such as ``"squared_hinge"`` or ``"logistic"``, or ``"scaled_"`` and the name
+        for columns of unit deviation. ``"coordinate_ascent"``: the measure itself.
     Cs : list of float, optional
-        Weights of the losses. By default 0.3 and 3, divided by the mean square of the entries of X
-        that are not 0, as far as that is outside of 0.001 to 10, so that the unit of X does not
-        matter. The measure's own bound has the C of :class:`MeasureSVC`, divided likewise.
+        Weights of the losses. By default 0.3 and 3, adapted to the scale of X. The measure's bound
+        has the C of :class:`MeasureSVC`.
     cv : int, splitter or iterable of (train, test), optional
-        As in scikit-learn: 5 parts by default, stratified unless y is an indicator matrix. Where
-        rows are few they are split several times, until 1,500 rows have been held out together, at
-        most 5 times (once with ``max_time``); scores and thresholds are means then. With a number
-        of parts rows are shuffled, the same at every call; give a splitter where neighbours belong
-        together. Every row must be held out equally often, as by ``KFold`` and ``RepeatedKFold``.
+        As in scikit-learn: 5 shuffled, stratified folds by default. Small data are split up to
+        five times, until 1,500 rows were held out in all (once with ``max_time``). Use a splitter
+        where rows belong together. Each row must be held out equally often.
     always_features, excluded_features, feature_groups, pos_label, multi_class_support
         As in :class:`MeasureSVC`.
     max_time : float, optional
-        Seconds from the call of ``fit``, for all together whatever ``n_jobs`` is. Searches end
-        early then, and each candidate still has a model.
+        Seconds for the whole fit, whatever ``n_jobs`` is. Searches end early; every candidate still
+        has a model.
     n_jobs : int, optional
-        How many parts of how many classes are fitted at a time.
+        How many folds of how many classes are fitted at a time.
     verbose : int, default=0
-        Above 0, a line on stderr for each part of each class, and for each choice.
+        Above 0, one line on stderr for each fold of each class, and for each choice.
 
     Attributes
     ----------
     classes_, coef_, intercept_, support_, supports_, n_features_selected_, measure_
         As in :class:`MeasureSVC`.
     cv_results_ : dict, or list of dict
-        For each number of features, candidate and final model: the cross-validated score
-        (``mean_test_score``) and its standard error; one table for each class.
+        One row for each number of features, candidate and final model, with its cross-validated
+        score (``mean_test_score``) and standard error; one table for each class.
     best_params_, best_score_ : dict and float, or lists of them
-        The chosen row of the table.
-    smaller_models_ : list of tuple of ClassModel
-        For each class the models that the chosen setting makes of fewer features, the model itself
-        last. Sieves for bags have none.
-    fold_selections_ : list of FoldSelections
-        For each class, how many fits of the cross-validation selected each feature: ``counts``,
-        sparse, with a row for each number of features. Sieves for bags have none.
-    n_samples_fit_ : int
-    n_positives_ : ndarray of int of shape (n_problems,)
-        Rows that the model was fitted on, and those of each class among them.
+        The chosen row of the table. The score is the best of many, so slightly optimistic.
     thresholds_ : ndarray of shape (1,) or (n_classes,)
-        The probability from which on each class raises an alarm.
+        The probability from which on each class is predicted.
+    smaller_models_ : list of tuple of ClassModel
+        For each class, the models of the chosen setting with fewer features, by size; the model
+        itself comes last. Empty for bags.
+    fold_selections_ : list of FoldSelections
+        For each class, how many folds selected each feature: ``counts``, sparse, with a row for
+        each number of features. None for bags.
+    n_samples_fit_ : int
+        Training rows.
+    n_positives_ : ndarray of int of shape (n_problems,)
+        Those of each class among them.
     models_ : tuple of ClassModel
-        The model of each class as a value: columns, weights, intercept, threshold, choice. Scores
-        and thresholds are log-odds. The attributes above are read off these.
+        The model of each class as a value; all attributes above are read off it. Scores and
+        thresholds are log-odds.
     n_features_in_, feature_names_in_
         As everywhere in scikit-learn.
 
@@ -170,12 +166,12 @@ class ScoreSieve(
 
     @property
     def smaller_models_(self) -> list[tuple[ClassModel, ...]]:
-        """The models that the chosen setting makes of fewer features, for each class."""
+        """Models of the chosen setting with fewer features, for each class."""
         return [model.choice.smaller for model in self.models_ if model.choice]
 
     @property
     def fold_selections_(self) -> list[FoldSelections | None]:
-        """What the fits of the cross-validation selected, for each class."""
+        """How often the cross-validation fits selected each feature, for each class."""
         return [model.choice.folds for model in self.models_ if model.choice]
 
     @with_callbacks
@@ -193,7 +189,7 @@ class ScoreSieve(
         sample_weight : array-like of shape (n_samples,), optional
             How often each row counts.
         groups : array-like of shape (n_samples,), optional
-            Rows that a splitter such as ``GroupKFold`` keeps together.
+            Group labels for splitters such as ``GroupKFold``.
         """
         limits = start_clock(self.max_time)
         data, design = self._read_data(X, y, sample_weight)

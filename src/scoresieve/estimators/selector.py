@@ -1,4 +1,4 @@
-"""A selector whose transform makes a DataFrame of sparse input, too."""
+"""A selector whose ``transform`` can return a DataFrame for sparse input."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from scoresieve.estimators.data import read_X
 
 
 class OutputMixin:
-    """Remembers what ``set_output`` was told: scikit-learn keeps that in a private place."""
+    """Remembers the argument of ``set_output``, which scikit-learn keeps private."""
 
     def set_output(self, *, transform: str | None = None) -> Any:
         """Choose what ``transform`` and ``fit_transform`` return.
@@ -24,7 +24,7 @@ class OutputMixin:
         Parameters
         ----------
         transform : {"default", "pandas", "polars"}, optional
-            None leaves the choice as it is.
+            None leaves the setting unchanged.
         """
         super().set_output(transform=transform)  # type: ignore[misc]
         if transform is not None:
@@ -43,11 +43,10 @@ class SparseSelectorMixin(OutputMixin, SelectorMixin):
 
     Conventions
     -----------
-    * Of row blocks the selected columns are in memory, sparse if the blocks are.
-    * Sparse input gives sparse output of the same format, or a DataFrame if one was asked for by
-      ``set_output`` or by ``sklearn.set_config``: few columns are left, so they may be dense.
-    * ``support_``, the sorted numbers of the selected columns, and ``n_features_in_`` are set by
-      ``fit``.
+    * The selected columns of row blocks are returned in memory, sparse if the blocks are.
+    * Sparse input gives sparse output of the same format, or a dense DataFrame if ``set_output`` or
+      ``sklearn.set_config`` asks for one.
+    * ``fit`` sets ``support_``, the sorted indices of the selected columns, and ``n_features_in_``.
     """
 
     def _get_support_mask(self) -> BoolArray:

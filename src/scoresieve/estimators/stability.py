@@ -28,16 +28,16 @@ def selection_frequency(
 ) -> FloatArray:
     """``(1/R) sum_r [feature j is selected in resample r]`` for every feature j.
 
-    A feature near 1 is selected whichever rows were drawn; one near the share of selected features
-    is selected by chance.
+    A frequency near 1 means that the feature is selected whichever rows are drawn. A frequency near
+    ``n_selected / n_features`` is that of chance.
 
     Conventions
     -----------
-    * A bootstrap draws as many rows as there are, with replacement. Stability selection draws half
-      of them without (``sample_fraction=0.5``).
-    * ``estimator`` is cloned for each resample and never fitted itself. An estimator with a
-      ``random_state`` of its own keeps it.
-    * All rows are drawn before the first fit, so the answer does not depend on ``n_jobs``.
+    * The default is a bootstrap: n rows with replacement. Stability selection draws half of the
+      rows without replacement (``sample_fraction=0.5``).
+    * ``estimator`` is cloned for each resample and never fitted itself; its own ``random_state`` is
+      kept.
+    * All rows are drawn before the first fit, so the result does not depend on ``n_jobs``.
 
     Parameters
     ----------
@@ -47,14 +47,14 @@ def selection_frequency(
     y : array-like of shape (n_samples,), or of shape (n_samples, n_labels) without ``stratify``
     n_resamples : int
     sample_fraction : float
-        Rows to draw as a share of all, at most 1 without replacement.
+        Fraction of the rows to draw, at most 1 without replacement.
     replace : bool, optional
         Whether a row can be drawn twice. By default only with ``sample_fraction >= 1``.
     stratify : bool
-        Whether to draw from each class of y by itself, so that no resample lacks a rare class.
+        Whether to draw within each class of y, so that no resample lacks a rare class.
     random_state : int, RandomState or None
     n_jobs : int, optional
-        Fits at a time; as in joblib.
+        Number of parallel fits, as in joblib.
 
     Returns
     -------
@@ -73,8 +73,8 @@ def selection_frequency(
     """
     if not hasattr(estimator, "get_support"):
         raise TypeError(
-            f"estimator must have get_support, as selectors of scikit-learn have; got "
-            f"{estimator!r}. Wrap a model with coef_ in sklearn.feature_selection.SelectFromModel."
+            f"estimator must have get_support, like scikit-learn's selectors; got {estimator!r}. "
+            "Wrap a model with coef_ in sklearn.feature_selection.SelectFromModel."
         )
     n_resamples = check_count(n_resamples, "n_resamples")
     X, y = indexable(X, y)
@@ -99,8 +99,8 @@ def _draw_rows(
     replace = fraction >= 1.0 if replace is None else replace
     if not replace and fraction > 1.0:
         raise ValueError(
-            f"sample_fraction={fraction:g} without replacement asks for more rows than there are; "
-            "use at most 1, or replace=True."
+            f"sample_fraction={fraction:g} needs more rows than X has; use at most 1, or draw with "
+            "replace=True."
         )
     random = check_random_state(random_state)
     n_samples = y.shape[0] if hasattr(y, "shape") else len(y)
@@ -124,7 +124,8 @@ def _rows_of_classes(y: Any) -> list[IntArray]:
     labels = np.asarray(y)
     if labels.ndim != 1:
         raise ValueError(
-            f"stratify=True needs one label a row; y has shape {labels.shape}. Use stratify=False."
+            f"stratify=True needs one label per row; y has shape {labels.shape}. Use "
+            "stratify=False."
         )
     classes, members = np.unique(labels, return_inverse=True)
     return [np.flatnonzero(members == number) for number in range(classes.size)]

@@ -1,4 +1,4 @@
-"""From the labels of users to one problem with labels in {-1, +1} for each class, and back."""
+"""From the labels in y to one problem with labels in {-1, +1} for each class, and back."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ class Targets:
     Conventions
     -----------
     * Two classes make one problem, whose positive class is ``classes[positive]``.
-    * A decision above 0 always speaks for ``classes[1]``, as everywhere in scikit-learn, so with
-      ``positive = 0`` it is the negative of the scores that the problem is about: ``sign = -1``.
+    * A decision above 0 always means ``classes[1]``, as everywhere in scikit-learn. So with
+      ``positive = 0`` the decision is the negative of the problem's score: ``sign = -1``.
 
     Attributes
     ----------
@@ -52,7 +52,7 @@ class Targets:
 
     @property
     def sign(self) -> float:
-        """What a decision is multiplied with for the score of the positive class."""
+        """Factor from decisions to scores of the positive class."""
         return -1.0 if self.kind == "binary" and self.positive == 0 else 1.0
 
     def name(self, problem: int) -> str:
@@ -86,16 +86,16 @@ class Targets:
         return y
 
     def titles(self) -> list[tuple[str, Any]]:
-        """What each problem is about, "class 'rare'", and its label as plain data."""
+        """The title of each problem, "class 'rare'", and its label as plain data."""
         labels = self.classes[[self.positive]] if self.kind == "binary" else self.classes
         return [(f"class {self.name(n)}", plain_label(label)) for n, label in enumerate(labels)]
 
     def n_positives(self, y: Any) -> IntArray:
-        """How many rows each problem has of its class."""
+        """Number of positives of each problem."""
         return np.array([np.count_nonzero(each > 0) for each in self.labels(y)])
 
     def predict(self, decision: FloatArray) -> Array:
-        """The labels that decisions of shape (n_samples,) or (n_samples, n_classes) speak for."""
+        """The labels predicted by decisions of shape (n_samples,) or (n_samples, n_classes)."""
         if self.kind == "multiclass":
             return self.classes[np.argmax(decision, axis=1)]
         if self.kind == "multilabel":
@@ -119,8 +119,8 @@ def read_targets(y: Any, pos_label: Any = None) -> tuple[Targets, Any]:
     y : ndarray or sparse matrix
         As ``validate_data(..., multi_output=True)`` returns it.
     pos_label : object, optional
-        The positive one of two classes. By default the larger one of numbers and, with a warning,
-        the rarer one of texts; ``LARGER`` for models to which both classes are alike.
+        The positive one of two classes. By default the larger number; of two strings the rarer,
+        with a warning. ``LARGER`` for models that treat both classes alike.
     """
     if not sp.issparse(y) and y.ndim == 2 and y.shape[1] == 1:
         y = column_or_1d(y, warn=True)
@@ -133,12 +133,12 @@ def read_targets(y: Any, pos_label: Any = None) -> tuple[Targets, Any]:
         return targets, y
     if found not in ("binary", "multiclass"):
         raise ValueError(
-            f"y is of the kind {found!r}; give one label for each row, or an indicator matrix of 0 "
-            "and 1 with one column for each label."
+            f"y is of type {found!r}; give one label per row, or an indicator matrix of 0 and 1 "
+            "with one column per label."
         )
     classes = np.unique(y)
     if classes.size == 1:
-        raise ValueError(f"y has one class only ({classes[0]!r}); it needs at least two classes.")
+        raise ValueError(f"y has one class only ({classes[0]!r}); give rows of two or more.")
     if classes.size > 2:
         _refuse_pos_label(pos_label, f"{classes.size} classes")
         return Targets("multiclass", classes, 0, y.dtype), y
@@ -161,19 +161,18 @@ def _place_of(pos_label: Any, classes: Array, y: Array) -> int:
     places = [place for place, label in enumerate(classes) if label == pos_label]
     if not places or np.ndim(pos_label):
         raise ValueError(
-            f"pos_label={pos_label!r} is not a label of y; y holds {classes[0]!r} and "
-            f"{classes[1]!r}."
+            f"pos_label={pos_label!r} is not a label of y; use {classes[0]!r} or {classes[1]!r}."
         )
     return places[0]
 
 
 def _rarer(classes: Array, y: Array) -> int:
-    """The class with fewer examples, of equal ones the larger: texts have no order that says."""
+    """The class with fewer rows; if equal, the larger label: the order of strings means nothing."""
     counts = [np.count_nonzero(y == label) for label in classes]
     place = 0 if counts[0] < counts[1] else 1
     warn_user(
-        f"pos_label is not given: {str(classes[place])!r}, the label of {counts[place]} of "
-        f"{sum(counts)} rows, is taken as the positive class. Pass pos_label to choose."
+        f"pos_label is not given, so the rarer class {str(classes[place])!r}, the label of "
+        f"{counts[place]} of {sum(counts)} rows, is the positive class. Pass pos_label to choose."
     )
     return place
 
@@ -181,8 +180,8 @@ def _rarer(classes: Array, y: Array) -> int:
 def _refuse_pos_label(pos_label: Any, what: str) -> None:
     if pos_label is not None and pos_label is not LARGER:
         raise ValueError(
-            f"pos_label={pos_label!r} needs two classes; y has {what}, each of which is the "
-            "positive class of one problem. Leave pos_label=None."
+            f"pos_label={pos_label!r} needs two classes; y has {what}, fitted one-vs-rest. Leave "
+            "pos_label=None."
         )
 
 
@@ -193,5 +192,5 @@ def _check_each_label(targets: Targets, y: Any) -> None:
             lacks = "0" if labels[0] > 0 else "1"
             raise ValueError(
                 f"column {problem} of y has one class only: it holds no {lacks}; drop the column, "
-                "or add examples."
+                "or add such rows."
             )

@@ -118,7 +118,7 @@ def block_shape(bags: Bags, prototypes: Any, max_bytes: int) -> tuple[int, int]:
 def median_distance(instances: Any) -> float:
     """``median over pairs of ||x - x'||``, on at most 500 instances spread over all.
 
-    Where most pairs are equal, it is the median over those that differ.
+    If most pairs are equal, the median is over those that differ.
     """
     n_sampled = min(instances.shape[0], MEDIAN_SAMPLE)
     rows = np.linspace(0, instances.shape[0] - 1, n_sampled).round().astype(np.int64)
@@ -132,8 +132,8 @@ def median_distance(instances: Any) -> float:
         middle = float(np.median(distances[distances > 0.0]))
     if middle == 0.0:
         raise ValueError(
-            "sigma='median' needs instances that differ; all that were looked at are equal. Give "
-            "sigma as a number."
+            "sigma='median' needs instances that differ, but all sampled ones are equal; give a "
+            "number for sigma."
         )
     return middle
 

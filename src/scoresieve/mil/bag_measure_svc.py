@@ -25,27 +25,27 @@ DEFAULT_INSTANCES = 40
 class BagMeasureSVC(CertifiedMixin, BagModelMixin, ClassifierMixin, BaseEstimator):
     """``f(B) = sum_k w_k max_{x in B} exp(-||x - x^k||^2 / (2 sigma^2)) + b``, with few x^k.
 
-    Each bag is embedded by its similarity to the training instances (MILES), and
-    :class:`~scoresieve.MeasureSVC` selects the instances for the measure that you report: the
-    paper's Algorithm 3, with any measure, a hard budget, and a certificate.
+    A classifier of bags that selects few training instances. Each bag is embedded by its similarity
+    to the training instances (MILES); :class:`~scoresieve.MeasureSVC` selects among these for the
+    measure that you report. This is the paper's Algorithm 3, with any measure, a hard budget and a
+    certificate.
 
     **Conventions**
 
     * Bags are a list of 2-D arrays (dense or CSR), or :class:`~scoresieve.mil.Bags`.
-    * ``predict`` and ``decision_function`` touch the selected instances only.
+    * ``predict`` and ``decision_function`` only need the selected instances.
     * Classes, indicator matrices, C, budgets and thresholds are as in ``MeasureSVC``.
 
     Parameters
     ----------
     measure : str or Measure, default="f1"
     n_instances_to_select : int, optional
-        At most that many instances for each class; 40 by default, about as many as MILES keeps.
+        Maximum number of instances per class; 40 by default, about as many as MILES keeps.
     budget : int, optional
-        Instead of it, B of the budget norm: the relaxed model, which on bags has hundreds of
-        instances.
+        B of the budget norm, instead of ``n_instances_to_select``: the relaxed model, which has
+        hundreds of instances.
     C : float, default=10.0
-        Weight of the loss; the default is one that left no model empty in
-        ``studies.quality.mil_defaults``. 1 to 100 is the useful range.
+        Weight of the loss; 1 to 100 is the useful range.
     sigma : float or str, default="median"
         Width of the similarity: a number, ``"median"``, or a multiple such as ``"0.5*median"``.
     metric, n_prototypes, prototypes, max_memory, random_state
@@ -58,9 +58,9 @@ max_time, n_jobs, verbose
     ----------
     embedding_ : MILESEmbedding
     models_ : tuple of ClassModel
-        The model of each class as a value, on the columns of the embedding.
+        The model of each class, on the columns of the embedding.
     key_instances_ : list of KeyInstance
-        Class by class, the largest weights first.
+        Class by class, largest weights first.
     n_instances_selected_ : int
     coef_ : ndarray of shape (1, n_selected) or (n_classes, n_selected)
         Weights of the selected instances, in the order of the training instances.
@@ -126,7 +126,7 @@ status_, history_
         y : array-like of shape (n_bags,), or indicator matrix of shape (n_bags, n_classes)
         sample_weight : array-like of shape (n_bags,), optional
             How often each bag counts; see :meth:`scoresieve.MeasureSVC.fit`. Its instances are
-            candidates once, however often it counts, and none with a weight of 0.
+            candidates once, or never with weight 0.
 
         Returns
         -------
@@ -141,9 +141,8 @@ status_, history_
         k = parameters.pop("n_instances_to_select")
         if k is not None and self.budget not in (None, check_count(k, "n_instances_to_select")):
             raise ValueError(
-                f"budget={self.budget!r} and n_instances_to_select={k} differ; give one of them. "
-                "n_instances_to_select is a guarantee, budget lets more instances in at less "
-                "weight."
+                f"budget={self.budget!r} and n_instances_to_select={k} differ; give one of them: "
+                "n_instances_to_select is an upper limit, budget allows more instances."
             )
         if k is None and self.budget is None:
             k = DEFAULT_INSTANCES

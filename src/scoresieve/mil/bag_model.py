@@ -1,4 +1,4 @@
-"""What fitted linear models on embedded bags share: key instances, decisions, contributions."""
+"""Base of linear models on embedded bags: key instances, decisions, contributions."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ OF_EMBEDDING = ("sigma", "metric", "n_prototypes", "prototypes", "max_memory", "
 
 
 class KeyInstance(NamedTuple):
-    """A training instance that the model looks for in other bags.
+    """A training instance that the model compares other bags with.
 
     Attributes
     ----------
     label : object
-        The class that a positive weight speaks for.
+        The class that a positive weight makes more likely.
     bag, position : int
-        The training bag it comes from, and its place there.
+        Its training bag, and its position there.
     vector : ndarray of shape (n_columns,), or CSR array of shape (1, n_columns)
     """
 
@@ -51,7 +51,7 @@ def _check_origins(record: Record, key: Any) -> IntArray:
     columns = [model["columns"] for model in record.known.values["models_"]]
     origins = record.array(key, np.int64, (np.unique(np.concatenate(columns)).size, 2))
     if np.any(origins < 0):
-        record.refuse(key, "must be numbers of bags, and places there.")
+        record.refuse(key, "must be indices of bags, and positions there.")
     return origins
 
 
@@ -68,7 +68,7 @@ class BagModelMixin(LinearModelMixin, PersistenceMixin):
     -----------
     * ``fit`` of a subclass ends with ``_keep_bags``, which sets ``embedding_``, ``origins_`` and
       what every linear model has. The columns of ``models_`` are prototypes of the embedding.
-    * ``coef_`` has the selected prototypes alone, in their order.
+    * ``coef_`` covers the selected prototypes only, in their order.
     """
 
     _nouns = ("instances", "bags")
@@ -122,7 +122,7 @@ class BagModelMixin(LinearModelMixin, PersistenceMixin):
 
     @property
     def n_instances_selected_(self) -> int:
-        """How many instances are selected."""
+        """Number of selected instances."""
         return int(self.support_.size)
 
     @property
@@ -155,7 +155,7 @@ class BagModelMixin(LinearModelMixin, PersistenceMixin):
         if feature_names is not None:
             raise ValueError(
                 f"feature_names has {np.size(feature_names)} entries, but instances are selected "
-                "here, which are named by their training bag and place; leave it at None."
+                "here, named by training bag and position; leave feature_names=None."
             )
         names = [f"bag {bag}, instance {position}" for bag, position in self.origins_]
         return np.array(names, dtype=object)
@@ -172,10 +172,10 @@ class BagModelMixin(LinearModelMixin, PersistenceMixin):
         return self.embedding_.similarities(X, self.embedding_.prototypes_[self.support_])
 
     def instance_scores(self, bag: Any) -> FloatArray:
-        """What each instance of one bag adds to the decision.
+        """The contribution of each instance of one bag to the decision.
 
-        The nearest instance to a key instance gets its whole term, as in MILES; several that are
-        equally near share it. The sum over the instances, plus ``intercept_``, is the decision.
+        The term of a key instance goes to the nearest instance of the bag, as in MILES; ties share
+        it. The contributions and ``intercept_`` sum to the decision.
 
         Returns
         -------
@@ -190,14 +190,14 @@ class BagModelMixin(LinearModelMixin, PersistenceMixin):
 
 
 def counted_bags(bags: Bags, sample_weight: ArrayLike | None) -> tuple[IntArray, FloatArray | None]:
-    """Numbers of the bags that have a weight, and all weights."""
+    """Indices of the bags with a weight, and all weights."""
     if sample_weight is None:
         return np.arange(len(bags)), None
     weights = check_weights(sample_weight)
     if weights.size != len(bags):
         raise ValueError(
             f"sample_weight has {weights.size} weights, but there are {len(bags)} bags; give one "
-            "weight for each bag."
+            "weight per bag."
         )
     if not weights.any():
         raise ValueError("sample_weight is zero for all bags; give a positive weight to some.")

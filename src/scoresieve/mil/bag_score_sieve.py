@@ -33,49 +33,49 @@ DEFAULT_CS = (0.3, 1.0, 3.0, 10.0)
 
 @dataclass(eq=False, repr=False)
 class BagScoreSieve(ChosenMixin, BagModelMixin, CallbackMixin, ClassifierMixin, BaseEstimator):
-    """``f(B) = sum_k w_k s(x^k, B) + b``, with the k instances whose cross-fitted score is highest.
+    """``f(B) = sum_k w_k s(x^k, B) + b``, with the k instances of the best cross-validated score.
 
-    Each bag is embedded by its similarity s to the training instances (MILES), and
-    :class:`~scoresieve.ScoreSieve` chooses instances, their number and the model of them by the
-    measure that you report, on bags that no model has seen.
+    Each bag is embedded by its similarity s to the training instances (MILES).
+    :class:`~scoresieve.ScoreSieve` then chooses the instances, their number and the model by the
+    cross-validated score of the measure that you report.
 
     **Conventions**
 
     * Bags are a list of 2-D arrays (dense or CSR), or :class:`~scoresieve.mil.Bags`.
-    * Without one part of the bags the embedding is made anew from the others: no instance of a
-      held-out bag is a prototype, and the median distance is theirs.
-    * One sigma serves all classes: that with the highest scores on average over them. All else is
-      chosen for each class as in ``ScoreSieve``.
-    * ``predict`` and ``decision_function`` touch the selected instances only. Identical inputs give
-      identical bits, for every ``n_jobs``.
+    * The embedding is refitted for each split: prototypes and the median distance come from the
+      training bags only.
+    * All classes share one sigma, that of the highest mean score. Everything else is chosen per
+      class as in ``ScoreSieve``.
+    * ``predict`` and ``decision_function`` only need the selected instances. Identical inputs give
+      bitwise identical models, for every ``n_jobs``.
 
     Parameters
     ----------
     measure : str or Measure, default="f1"
-        What to optimise and to choose by.
+        The measure to optimise and to choose by.
     n_instances_to_select : int or list of int, optional
-        How many instances for each class, or numbers to choose from: the smallest whose score is
-        within one standard error of the best. By default 2, 5, 10, 20, 50, 100 and 200.
+        Number of instances per class. From a list, the smallest whose score is within one standard
+        error of the best is chosen. By default 2, 5, 10, 20, 50, 100 and 200.
     sigmas : list of float or str, default=("0.25*median", "0.5*median", "median")
-        Widths to choose from, see :class:`~scoresieve.mil.MILESEmbedding`; without effect for
+        Widths to choose from, see :class:`~scoresieve.mil.MILESEmbedding`; ignored with
         ``metric="cosine"``.
     candidates, pos_label, max_time, n_jobs, verbose
         As in :class:`~scoresieve.ScoreSieve`.
     Cs : list of float, optional
         Weights of the losses; by default 0.3, 1, 3 and 10.
     cv : int, splitter or iterable of (train, test), optional
-        Of bags, as in :class:`~scoresieve.ScoreSieve`, but 5 parts once by default.
+        As in :class:`~scoresieve.ScoreSieve`, on bags; 5 folds by default, not repeated.
     metric, n_prototypes, prototypes, max_memory, random_state
         As in :class:`~scoresieve.mil.MILESEmbedding`.
 
     Attributes
     ----------
     embedding_ : MILESEmbedding
-        Of all bags, with the chosen sigma.
+        Fitted on all bags, with the chosen sigma.
     models_ : tuple of ClassModel
-        The model of each class as a value, on the columns of this embedding.
+        The model of each class, on the columns of this embedding.
     key_instances_ : list of KeyInstance
-        Class by class, the largest weights first.
+        Class by class, largest weights first.
     n_instances_selected_ : int
     coef_ : ndarray of shape (1, n_selected) or (n_classes, n_selected)
         Weights of the selected instances, in the order of the training instances.
@@ -123,17 +123,16 @@ class BagScoreSieve(ChosenMixin, BagModelMixin, CallbackMixin, ClassifierMixin, 
     def fit(
         self, bags: Any, y: Any, sample_weight: ArrayLike | None = None, *, groups: Any = None
     ) -> BagScoreSieve:
-        """Choose sigma, instances and model by cross-fitted scores, then fit them on all bags.
+        """Choose sigma, instances and model by cross-validated scores; refit on all bags.
 
         Parameters
         ----------
         bags : Bags or list of arrays
         y : array-like of shape (n_bags,), or indicator matrix of shape (n_bags, n_classes)
         sample_weight : array-like of shape (n_bags,), optional
-            How often each bag counts. Its instances are candidates once, however often it counts,
-            and none with a weight of 0.
+            How often each bag counts. Its instances are candidates once, or never with weight 0.
         groups : array-like of shape (n_bags,), optional
-            Bags that a splitter such as ``GroupKFold`` keeps together.
+            Group labels for splitters such as ``GroupKFold``.
         """
         limits = start_clock(self.max_time)
         data = self._read_data(bags, y, sample_weight)
@@ -175,10 +174,10 @@ class BagScoreSieve(ChosenMixin, BagModelMixin, CallbackMixin, ClassifierMixin, 
 
 @dataclass(frozen=True, eq=False)
 class EmbeddedColumns:
-    """``s(x^k, B_i)`` with x^k of the bags that train alone, and their median distance.
+    """``s(x^k, B_i)`` with x^k and the median distance from the training bags only.
 
-    An instance of a held-out bag is most similar to its own bag, which no model may profit from.
-    The embedding is not fitted.
+    An instance of a held-out bag would be most similar to its own bag, which would leak. The
+    embedding is not fitted.
     """
 
     bags: Bags
@@ -188,11 +187,11 @@ class EmbeddedColumns:
     has_same_columns = False
 
     def of_split(self, split: Split) -> Design:
-        """All bags by the instances of those that train."""
+        """All bags embedded by the instances of the training bags."""
         return self._embedded(split.train)
 
     def of_all(self) -> Design:
-        """All bags by the instances of all."""
+        """All bags embedded by the instances of all bags."""
         return self._embedded(None)
 
     def _embedded(self, rows: IntArray | None) -> Design:
@@ -202,11 +201,11 @@ class EmbeddedColumns:
         return design
 
     def fitted(self, rows: IntArray | None = None) -> MILESEmbedding:
-        """The embedding by the instances of some bags, or of all."""
+        """The embedding with the instances of some bags, or of all."""
         return clone(self.embedding).fit(self.bags if rows is None else self.bags[rows])
 
     def n_columns(self, split: Split) -> int:
-        """How many instances there are at most to choose from without the held-out bags."""
+        """Maximum number of instances to choose from without the held-out bags."""
         n_instances = int(self.bags.sizes[split.train].sum())
         return min(n_instances, self.embedding.n_prototypes or n_instances)
 

@@ -1,4 +1,4 @@
-"""Bags of instances: what each example is in multiple-instance learning."""
+"""Bags of instances, the examples of multiple-instance learning."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from scoresieve._arrays import Array, IntArray
 
 
 class Bags:
-    """``bag i = instances[offsets[i] : offsets[i + 1]]``: many bags as one stacked matrix.
+    """``bag i = instances[offsets[i] : offsets[i + 1]]``: bags stacked into one matrix.
 
     Conventions
     -----------
-    * A bag is a 2-D array with one row for each of its instances; all bags have the same columns.
-    * ``bags[3]`` is the array of bag 3. Slices, masks and lists of numbers give ``Bags`` again, so
-      that ``train_test_split``, ``cross_val_score`` and ``GridSearchCV`` take them like any data.
+    * A bag is a 2-D array with one row per instance; all bags have the same columns.
+    * ``bags[3]`` is the array of bag 3. Slices, masks and lists of indices give ``Bags``, so that
+      ``train_test_split``, ``cross_val_score`` and ``GridSearchCV`` work.
     * Every bag has at least one instance. Instances are finite numbers.
 
     Parameters
@@ -27,9 +27,9 @@ class Bags:
     instances : array or sparse matrix of shape (n_instances, n_columns)
         Sparse ones are kept as CSR.
     offsets : array-like of int of shape (n_bags + 1,)
-        Where each bag begins, and the number of instances at the end.
+        Start of each bag, and the number of instances at the end.
     names : array-like of shape (n_bags,), optional
-        What each bag is called; its number by default.
+        Name of each bag; its index by default.
 
     Examples
     --------
@@ -48,7 +48,7 @@ class Bags:
         if self.names.shape != (len(self),):
             raise ValueError(
                 f"names has shape {self.names.shape}, but there are {len(self)} bags; give one "
-                "name for each bag."
+                "name per bag."
             )
         empty = np.flatnonzero(self.sizes == 0)
         if empty.size:
@@ -57,13 +57,13 @@ class Bags:
         if row is not None:
             bag, position = self.origin(row)
             raise ValueError(
-                f"bag {self.label(bag)} has NaN or infinity in its instance {position}; impute it, "
-                "or leave the instance out."
+                f"bag {self.label(bag)} has NaN or infinity in instance {position}; impute it or "
+                "leave the instance out."
             )
 
     @classmethod
     def from_list(cls, bags: Sequence[Any], names: ArrayLike | None = None) -> Bags:
-        """Stack a list of 2-D arrays or sparse matrices, one for each bag; names are optional."""
+        """Stack a list of 2-D arrays or sparse matrices, one per bag."""
         arrays = [_as_bag(bag, place) for place, bag in enumerate(bags)]
         if not arrays:
             raise ValueError("bags is empty; give at least one bag.")
@@ -77,13 +77,13 @@ class Bags:
 
     @classmethod
     def from_groups(cls, X: Any, groups: ArrayLike) -> Bags:
-        """Rows with the same entry in ``groups`` are one bag, in the order of first appearance.
+        """Rows with equal entries in ``groups`` form a bag; bags are ordered by first appearance.
 
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_instances, n_columns)
         groups : array-like of shape (n_instances,)
-            The name of each row's bag.
+            Name of the bag of each row.
 
         Examples
         --------
@@ -101,17 +101,17 @@ class Bags:
     def from_dataframe(
         cls, frame: Any, *, bag: str, columns: Sequence[str] | None = None, label: str | None = None
     ) -> Bags | tuple[Bags, Array]:
-        """The rows of a pandas or polars frame, with the column ``bag`` saying whose they are.
+        """The rows of a pandas or polars frame, assigned to bags by the column ``bag``.
 
         Parameters
         ----------
         frame : DataFrame
         bag : str
-            Column with the name of each row's bag.
+            Column with the name of the bag of each row.
         columns : sequence of str, optional
-            Columns of numbers that describe an instance; all others by default.
+            Numeric columns that describe an instance; by default all but ``bag`` and ``label``.
         label : str, optional
-            Column with the label of each row's bag; the same for all rows of a bag.
+            Column with the label of the bag, equal in all its rows.
 
         Returns
         -------
@@ -150,7 +150,7 @@ class Bags:
         return int(self.offsets[-1])
 
     def label(self, bag: int) -> str:
-        """The number of a bag, and its name if it has another, for messages."""
+        """The index of a bag, and its name if different, for messages."""
         name = self.names[bag]
         return str(bag) if name == bag else f"{bag} ({name})"
 
@@ -160,7 +160,7 @@ class Bags:
         return bag, int(instance - self.offsets[bag])
 
     def alone(self) -> Bags:
-        """Each instance as a bag of its own."""
+        """Each instance as its own bag."""
         return Bags(self.instances, np.arange(self.n_instances + 1))
 
     def __iter__(self) -> Iterator[Any]:
@@ -177,8 +177,8 @@ class Bags:
         chosen = np.arange(len(self))[key]
         if chosen.ndim != 1 or chosen.size == 0:
             raise IndexError(
-                f"bags are chosen by a number, a slice, a mask or a list of numbers, at least one; "
-                f"got {key!r}."
+                "the index of bags must be an integer, a slice, a mask or a list of integers that "
+                f"selects at least one; got {key!r}."
             )
         sizes = self.sizes[chosen]
         offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
@@ -195,23 +195,23 @@ def as_bags(bags: Any) -> Bags:
         return bags
     if isinstance(bags, np.ndarray) and bags.ndim == 2 and bags.dtype.kind != "O":
         raise ValueError(
-            f"bags is one 2-D array of shape {bags.shape}; give a list of 2-D arrays, one for each "
-            "bag, [array] for a single bag, or Bags.from_groups(X, groups)."
+            f"bags is one 2-D array of shape {bags.shape}; give a list of 2-D arrays, one per bag, "
+            "[array] for a single bag, or Bags.from_groups(X, groups)."
         )
     if isinstance(bags, str) or sp.issparse(bags) or not hasattr(bags, "__iter__"):
         raise ValueError(
-            f"bags must be a list of 2-D arrays, or Bags; got {type(bags).__name__}. Put a single "
-            "bag in a list."
+            f"bags must be a list of 2-D arrays, or Bags; got {type(bags).__name__}. For a single "
+            "bag give [array]."
         )
     return Bags.from_list(list(bags))
 
 
 def check_length(n_bags: int, y: Any) -> None:
-    """Refuse labels that are not one for each bag."""
+    """Refuse labels unless there is one per bag."""
     n_labels = y.shape[0] if hasattr(y, "shape") else len(y)
     if n_labels != n_bags:
         raise ValueError(
-            f"y has {n_labels} labels, but there are {n_bags} bags; give one label for each bag."
+            f"y has {n_labels} labels, but there are {n_bags} bags; give one label per bag."
         )
 
 
@@ -226,7 +226,7 @@ def _as_instances(instances: Any) -> Any:
             raise ValueError(f"instances cannot be read as a 2-D array: {error}") from error
     if instances.ndim != 2:
         raise ValueError(
-            f"instances must be 2-D, one row for each instance; got shape {instances.shape}."
+            f"instances must be 2-D, one row per instance; got shape {instances.shape}."
         )
     if instances.dtype.kind not in "biuf":
         raise ValueError(f"instances must hold real numbers; got dtype {instances.dtype}.")
@@ -252,8 +252,8 @@ def _as_offsets(offsets: ArrayLike, n_instances: int) -> IntArray:
     good = offsets.ndim == 1 and offsets.size >= 2 and offsets.dtype.kind in "iu"
     if not good or offsets[0] != 0 or offsets[-1] != n_instances or np.any(np.diff(offsets) < 0):
         raise ValueError(
-            f"offsets must be whole numbers that rise from 0 to the {n_instances} instances, one "
-            f"more than there are bags; got {offsets!r}."
+            f"offsets must be integers that rise from 0 to the {n_instances} instances, one more "
+            f"than there are bags; got {offsets!r}."
         )
     return offsets.astype(np.int64)
 
@@ -289,7 +289,7 @@ def _by_appearance(groups: ArrayLike, n_rows: int) -> tuple[Array, IntArray, Int
     groups = np.asarray(groups)
     if groups.shape != (n_rows,):
         raise ValueError(
-            f"groups has shape {groups.shape}, but X has {n_rows} rows; give one name for each row."
+            f"groups has shape {groups.shape}, but X has {n_rows} rows; give one name per row."
         )
     names, first, inverse = np.unique(groups, return_index=True, return_inverse=True)
     appearance = np.argsort(first, kind="stable")
@@ -306,6 +306,6 @@ def _one_label_each(groups: Array, labels: Array) -> Array:
         row = differs[0]
         raise ValueError(
             f"bag {groups[row]!r} has the labels {labels[first[members[row]]]!r} and "
-            f"{labels[row]!r}; all rows of a bag must have the same."
+            f"{labels[row]!r}; all rows of a bag must have the same label."
         )
     return labels[first]

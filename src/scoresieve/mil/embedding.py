@@ -35,8 +35,8 @@ class MILESEmbedding(PersistenceMixin, OutputMixin, TransformerMixin, BaseEstima
     """``s(x^k, B_i) = max_j exp(-||x_ij - x^k||^2 / (2 sigma^2))`` for every prototype x^k.
 
     Chen, Bi and Wang, *MILES: Multiple-Instance Learning via Embedded Instance Selection* (TPAMI
-    2006); the paper's (26) and (27). ``fit`` keeps the training instances as prototypes; selecting
-    columns of the embedding is selecting instances.
+    2006); the paper's (26) and (27). ``fit`` keeps the training instances as prototypes, so
+    selecting columns of the embedding selects instances.
 
     Parameters
     ----------
@@ -44,23 +44,22 @@ class MILESEmbedding(PersistenceMixin, OutputMixin, TransformerMixin, BaseEstima
         Width of the similarity: a number, ``"median"`` for the median distance between training
         instances, or a multiple of it such as ``"0.5*median"``.
     metric : {"rbf", "cosine"}, default="rbf"
-        ``"cosine"`` is ``max_j <x_ij, x^k> / (||x_ij|| ||x^k||)``, for text, and has no sigma.
+        ``"cosine"``, for text, is ``max_j <x_ij, x^k> / (||x_ij|| ||x^k||)`` and ignores sigma.
     n_prototypes : int, optional
-        Fewer prototypes than training instances; all of them by default.
+        Number of prototypes; all training instances by default.
     prototypes : {"sample", "kmeans"}, default="sample"
-        How those are found: instances drawn at random, or the instances nearest to the centres of a
-        k-means clustering, so that a prototype always is an instance.
+        How to choose ``n_prototypes``: at random, or the instances nearest to the centres of a
+        k-means clustering.
     max_memory : float, default=256e6
-        Bytes for blocks of distances and all else that ``transform`` needs besides its result.
-        At least a million.
+        Bytes that ``transform`` may use besides its result; at least a million.
     random_state : int, RandomState or None, default=0
-        For ``n_prototypes``.
+        Seed for choosing ``n_prototypes``.
 
     Attributes
     ----------
     prototypes_ : array or CSR array of shape (n_prototypes, n_columns)
     prototype_indices_ : ndarray of int of shape (n_prototypes,)
-        Their numbers among the training instances, in the order of the bags.
+        Their indices among the training instances, in the order of the bags.
     sigma_ : float or None
         None for the cosine.
     n_columns_in_ : int
@@ -100,13 +99,13 @@ class MILESEmbedding(PersistenceMixin, OutputMixin, TransformerMixin, BaseEstima
 
     @whole_fit
     def fit(self, bags: Any, y: ArrayLike | None = None) -> MILESEmbedding:
-        """Keep the training instances, or some of them, as prototypes; y is ignored."""
+        """Keep the training instances, or some, as prototypes; y is ignored."""
         bags = as_bags(bags)
         self._check()
         self.prototype_indices_ = self._choose(bags)
         self.prototypes_ = bags.instances[self.prototype_indices_]
         if sp.issparse(self.prototypes_):
-            # One order of the entries, which a saved model has, too: sums of them are the same.
+            # In the order of entries of a saved model, so that sums are bitwise equal.
             self.prototypes_.sum_duplicates()
         self.n_columns_in_ = bags.shape[1]
         self.sigma_ = None
@@ -146,7 +145,7 @@ class MILESEmbedding(PersistenceMixin, OutputMixin, TransformerMixin, BaseEstima
         return self.similarities(bags, self.prototypes_)
 
     def similarities(self, bags: Any, prototypes: Any) -> FloatArray:
-        """The similarity of each bag to other prototypes, some of those of the fit, say."""
+        """The similarity of each bag to other prototypes, for example a subset."""
         check_is_fitted(self, "prototypes_")
         bags = as_bags(bags)
         if bags.shape[1] != self.n_columns_in_:
@@ -165,14 +164,14 @@ class MILESEmbedding(PersistenceMixin, OutputMixin, TransformerMixin, BaseEstima
         return np.exp(squared, out=squared)
 
     def with_prototypes(self, kept: IntArray) -> MILESEmbedding:
-        """The fitted embedding with some of its prototypes alone."""
+        """The fitted embedding, restricted to some prototypes."""
         few = copy(self)
         few.prototypes_ = self.prototypes_[kept]
         few.prototype_indices_ = self.prototype_indices_[kept]
         return few
 
     def get_feature_names_out(self, input_features: Any = None) -> Array:
-        """``instance0``, ``instance1``, ...: numbers of the prototypes among training instances."""
+        """``instance0``, ``instance1``, ...: indices of the prototypes among training instances."""
         check_is_fitted(self, "prototypes_")
         return np.array([f"instance{k}" for k in self.prototype_indices_], dtype=object)
 

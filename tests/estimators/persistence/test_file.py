@@ -132,10 +132,10 @@ def test_missing_surplus_and_doubled_members(good):
         write(path, {key: part for key, part in members.items() if key != name})
         refused(path, f"{re.escape(name)} is missing")
     write(path, members | {"other.npy": npy(np.zeros(3))})
-    refused(path, "other.npy: surplus")
+    refused(path, "other.npy: unused")
     for name in ("model.json", MEMBER):
         write(path, [*members.items(), (name, members[name])])
-        refused(path, f"{re.escape(name)} is there twice")
+        refused(path, f"{re.escape(name)} occurs twice")
 
 
 @pytest.mark.parametrize(
@@ -144,7 +144,7 @@ def test_missing_surplus_and_doubled_members(good):
 def test_names_of_members(good, name):
     path, members = good
     write(path, members | {name: npy(np.zeros(3))})
-    refused(path, "member of the name")
+    refused(path, "member named")
 
 
 @pytest.mark.parametrize("compression", [zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2])
@@ -163,15 +163,15 @@ def header(descr="'<f8'", fortran="False", shape="(3,)", more="", version=(1, 0)
     return b"\x93NUMPY" + bytes(version) + len(text).to_bytes(2, "little") + text.encode()
 
 
-NO_ARRAY = "does not begin as an array"
+NO_ARRAY = "does not begin like a NumPy array"
 
 
 @pytest.mark.parametrize(
     ("start", "message"),
     [
-        (header(shape="(1000000000000,)"), "should have 8000000000000 bytes"),
-        (header(shape="(2,)"), "should have 16 bytes"),
-        (header(shape="(999999999999999999, 0)"), "should have 0 bytes"),
+        (header(shape="(1000000000000,)"), "needs 8000000000000."),
+        (header(shape="(2,)"), "needs 16."),
+        (header(shape="(999999999999999999, 0)"), "needs 0."),
         (header(shape="(-3,)"), NO_ARRAY),
         (header(shape="(3.0,)"), NO_ARRAY),
         (header(shape="[3]"), NO_ARRAY),
@@ -201,7 +201,7 @@ def test_bytes_that_are_no_values(good):
     path, members = good
     text = npy(np.array(["a", "b"])).replace(b"a\0\0\0", b"\xff\xff\xff\x7f")
     flags = npy(np.array([True, False]))[:-2] + b"\2\0"
-    for value, message in ((text, "what is no text"), (flags, "booleans")):
+    for value, message in ((text, "invalid text"), (flags, "booleans")):
         write(path, members | {"parameters.always_features.npy": value})
         refused(path, message)
 
@@ -222,10 +222,10 @@ def test_objects_in_arrays_are_never_unpickled(good, monkeypatch):
     [
         (b"", "Expecting value"),
         (b"{", "Expecting"),
-        (b"[]", "does not say that it is of the format"),
-        (b"5", "does not say that it is of the format"),
+        (b"[]", "the format in model.json is not"),
+        (b"5", "the format in model.json is not"),
         (b"\xff\xfe\xfa", "codec|Expecting|Unexpected"),
-        (b'{"a": 1, "a": 2}', "a key twice"),
+        (b'{"a": 1, "a": 2}', "repeats a key"),
         (b'{"a": NaN}', "number NaN"),
         (b'{"a": 1e999}', "number 1e999"),
         (b'{"a": -Infinity}', "number -Infinity"),
@@ -252,8 +252,8 @@ def test_other_formats_say_who_wrote_them(good, number, writer, what_to_do):
     write(path, members | {"model.json": json.dumps(described)})
     refused(
         path,
-        rf"format version {number} and was written by scoresieve {re.escape(writer)}; this is "
-        rf"scoresieve .*, which reads version 4\. {re.escape(what_to_do)}",
+        rf"format version {number}, written by scoresieve {re.escape(writer)}; the installed "
+        rf"scoresieve .* reads version 4\. {re.escape(what_to_do)}",
     )
 
 

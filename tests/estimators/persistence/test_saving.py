@@ -243,7 +243,7 @@ def test_classes_of_users_are_not_saved_and_load_says_which_class_it_found(path,
 
     _, _, y = fitted("plain")
     model = Other(budget=2).fit(X, y)
-    with pytest.raises(TypeError, match="Other is a class of your own"):
+    with pytest.raises(TypeError, match="Other is not a class of scoresieve"):
         model.save(path)
     monkeypatch.setattr(Other, "__module__", MeasureSVC.__module__)
     monkeypatch.setitem(CLASSES, ("estimators", "Other"), Other)

@@ -28,14 +28,14 @@ def names(facts, **parameters):
 
 def test_the_order_of_preference():
     few = names(DataFacts())
-    assert few == [*FILTERS, "f1, C=3", *LOSSES, *SCALED, "coordinate_ascent (f1)"]
+    assert few == [*FILTERS, "bound, C=3", *LOSSES, *SCALED, "coordinate_ascent"]
     many = names(DataFacts(has_few_rows=False))
-    assert many == ["f1, C=3", *LOSSES, *SCALED, *FILTERS, "coordinate_ascent (f1)"]
+    assert many == ["bound, C=3", *LOSSES, *SCALED, *FILTERS, "coordinate_ascent"]
 
 
 def test_a_search_is_not_made_twice():
     facts = DataFacts(has_one_scale=True)
-    assert names(facts) == [*FILTERS, "f1, C=3", *LOSSES, "coordinate_ascent (f1)"]
+    assert names(facts) == [*FILTERS, "bound, C=3", *LOSSES, "coordinate_ascent"]
     assert names(facts, candidates=["scaled_squared_hinge"]) == SCALED
     both = names(facts, candidates=["scaled_logistic", "squared_hinge"], Cs=[1.0])
     assert both == ["squared_hinge, C=1", "scaled_logistic, C=1"]
@@ -53,8 +53,8 @@ def test_a_factor_is_of_every_C_that_was_not_given_and_whose_columns_keep_their_
 @pytest.mark.parametrize("name", ["squared", "scaled_nothing", "alone"])
 def test_a_misspelt_candidate_is_told_all_names(name):
     told = (
-        f"candidates holds {name!r}, which is no candidate; use some of bound, hinge, huber_hinge, "
-        "logistic, squared_hinge, scaled_hinge, scaled_huber_hinge, scaled_logistic, "
+        f"candidates holds {name!r}, which is not a candidate; choose from bound, hinge, "
+        "huber_hinge, logistic, squared_hinge, scaled_hinge, scaled_huber_hinge, scaled_logistic, "
         "scaled_squared_hinge, average_precision, chi2, correlation, coordinate_ascent."
     )
     with pytest.raises(ValueError, match=f"^{re.escape(told)}$"):

@@ -90,14 +90,14 @@ ROWS = np.arange(30)
 @pytest.mark.parametrize(
     ("cv", "message"),
     [
-        ([(ROWS[:20], ROWS[20:])], "row 0 is held out in no split; cv must hold every row out"),
+        ([(ROWS[:20], ROWS[20:])], "row 0 is held out in no split; cv must hold out every row"),
         ([*KFold(3).split(ROWS), (ROWS[:20], ROWS[20:])], "row 0 is held out less often than"),
         ([(ROWS[:20], ROWS[20:]), (ROWS[:9], ROWS[9:])], "row 20 is held out in splits 0 and 1"),
-        ([(ROWS[:3], ROWS[2:])], "row 2 is in the training part and in the test part of split 0"),
-        ([(ROWS, [])], "test part of split 0 has no rows"),
-        ([([], ROWS)], "training part of split 0 has no rows"),
-        (iter(()), "gives no split; give at least one"),
-        ([(np.flatnonzero(Y), np.flatnonzero(Y == 0))], r"training part of split 0 holds no exam"),
+        ([(ROWS[:3], ROWS[2:])], "row 2 is both a training row and a test row of split 0"),
+        ([(ROWS, [])], "split 0 of cv has no test rows"),
+        ([([], ROWS)], "split 0 of cv has no training rows"),
+        (iter(()), "yields no split; give at least one"),
+        ([(np.flatnonzero(Y), np.flatnonzero(Y == 0))], r"training rows of split 0 hold no exam"),
     ],
 )
 def test_wrong_splits_are_refused(cv, message):

@@ -84,7 +84,7 @@ def number(kind: type, low: float = -sys.float_info.max) -> Field:
 
 
 def count(size: str) -> Field:
-    """A number of at least 1 that says how large something is."""
+    """A size: a number of at least 1."""
     return Field(lambda record, key: record.size(key, size, record.number(key, int, 1, _MOST)))
 
 
@@ -112,7 +112,7 @@ def labels(size: str, dtypes: str = "biufmMUO") -> Field:
     def check(record: Record, key: Any) -> Array:
         found = record.array(key, dtypes, (size,))
         if found.dtype.kind == "O" and not all(isinstance(item, str) for item in found):
-            record.refuse(key, "holds objects that are no text.")
+            record.refuse(key, "holds objects that are not strings.")
         return found
 
     return Field(check)
@@ -161,12 +161,12 @@ def struct(
         value=lambda plain: kind(**{k: part.value(plain[k]) for k, part in parts.items()}),
         lean=lambda value: kind(**{k: part.lean(get(value, k)) for k, part in parts.items()}),
     )
-    # None goes through all but the check, which says what is missing.
+    # None passes all but the check, which names what is missing.
     return dataclasses.replace(nullable(found), check=check)
 
 
 def table(row: Any) -> Field:
-    """Rows of one dataclass of numbers as one array; whole numbers are exact in it, too."""
+    """Rows of one dataclass of numbers as one array, in which integers stay exact."""
     names = [field.name for field in dataclasses.fields(row)]
     kinds = [int if field.type == "int" else float for field in dataclasses.fields(row)]
     whole = [place for place, kind in enumerate(kinds) if kind is int]
@@ -181,7 +181,7 @@ def table(row: Any) -> Field:
     def check(record: Record, key: Any) -> Array:
         rows = record.array(key, np.float64, (None, len(names)))
         if not np.all(np.isfinite(rows[:, whole])):
-            record.refuse(key, "holds counts that are no numbers.")
+            record.refuse(key, "holds counts that are not integers.")
         return rows
 
     return Field(check, plain, value)
@@ -247,7 +247,7 @@ def named(kind: str) -> Field:
     """A measure or a loss by its name with all settings: ``{"loss": "huber", "epsilon": 0.5}``."""
 
     def plain(value: Any) -> Any:
-        """As it is, if name and settings do not give it back."""
+        """Unchanged, if name and settings do not give it back."""
         if not isinstance(value, Measure | Loss):
             return value
         found = {kind: value.name} | (vars(value) if kind == "loss" else {})
@@ -260,8 +260,8 @@ def named(kind: str) -> Field:
         value = record.take(key)
         if isinstance(value, Measure | Loss):  # No file has it: a model is about to be saved.
             raise ValueError(
-                f"{key}={value!r} has no name that gives it back: a function, weights or a class "
-                "of your own cannot be in a file of plain data. Pickle the model instead."
+                f"{key}={value!r} has no name that gives it back: your own functions, weights or "
+                "classes cannot be stored as plain data. Pickle the model instead."
             )
         entry = Record(value, f"{record.name}.{key}")
         found = {kind: entry.take(kind, str)}
@@ -275,7 +275,7 @@ def named(kind: str) -> Field:
 
 
 def to_named(plain: Any) -> Any:
-    """A measure or loss from its name and settings; what has none in a pickle, as it is."""
+    """A measure or loss from its name and settings; unchanged if it has none (in pickles)."""
     if type(plain) is not dict:
         return plain
     if "measure" in plain:

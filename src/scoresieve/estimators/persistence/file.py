@@ -81,7 +81,7 @@ def write_model(path: str | os.PathLike, tree: dict[str, Any]) -> None:
 def read_model(path: str | os.PathLike) -> dict[str, Any]:
     """The tree that :func:`write_model` wrote, every member of the file being part of it.
 
-    A ValueError says what is not exactly of this format, without the name of the file.
+    A ValueError names what differs from this format, but not the file.
     """
     with open(path, "rb") as stream:
         members = _read_members(stream)
@@ -100,7 +100,7 @@ def read_model(path: str | os.PathLike) -> dict[str, Any]:
     except RecursionError:
         raise ValueError(f"{_JSON} is nested too deeply.") from None
     if members:
-        raise ValueError(f"{', '.join(sorted(members))}: surplus, {_JSON} does not refer to it.")
+        raise ValueError(f"{', '.join(sorted(members))}: unused, {_JSON} does not refer to it.")
     return tree
 
 
@@ -142,7 +142,7 @@ def _read_members(stream: IO[bytes]) -> dict[str, bytes]:
     size = stream.seek(0, os.SEEK_END)
     stream.seek(max(0, size - 22))
     if not stream.read().startswith(b"PK\x05\x06"):
-        raise ValueError("it is no model file, or it is truncated: it does not end as a zip does.")
+        raise ValueError("it is not a model file, or it is truncated: the end of a zip is missing.")
     try:
         with zipfile.ZipFile(stream) as archive:
             infos = archive.infolist()
@@ -158,16 +158,16 @@ def _check_members(infos: list[zipfile.ZipInfo], size: int) -> None:
     for info in infos:
         name = info.orig_filename
         if not _MEMBER.fullmatch(name):
-            raise ValueError(f"it has a member of the name {name!r}, which no model file has.")
+            raise ValueError(f"it has a member named {name!r}, which no model file has.")
         if name in seen:
-            raise ValueError(f"the member {name} is there twice.")
+            raise ValueError(f"the member {name} occurs twice.")
         seen.add(name)
         if info.compress_type != zipfile.ZIP_STORED or info.compress_size != info.file_size:
-            raise ValueError(f"the member {name} is compressed, which no model file is.")
+            raise ValueError(f"the member {name} is compressed, which model files never are.")
         if info.flag_bits & 0x1:
-            raise ValueError(f"the member {name} is encrypted, which no model file is.")
+            raise ValueError(f"the member {name} is encrypted, which model files never are.")
     if sum(info.file_size for info in infos) > size:
-        raise ValueError(f"its members are said to be larger than the file of {size} bytes.")
+        raise ValueError(f"its members claim to be larger than the file of {size} bytes.")
     if min((info.header_offset for info in infos), default=0) != 0:
         raise ValueError("it does not begin with its first member.")
 
@@ -175,21 +175,21 @@ def _check_members(infos: list[zipfile.ZipInfo], size: int) -> None:
 def _check_header(packed: Any, members: dict[str, bytes]) -> None:
     """Take the format, its version, the versions of the writer and the checksum from the JSON."""
     if not isinstance(packed, dict) or packed.get("format") != FORMAT:
-        raise ValueError(f"{_JSON} does not say that it is of the format {FORMAT!r}.")
+        raise ValueError(f"the format in {_JSON} is not {FORMAT!r}.")
     number, versions = packed.get("format_version"), packed.get("versions")
     if not isinstance(versions, dict) or not all(type(v) is str for v in versions.values()):
-        raise ValueError(f"{_JSON} does not say by which versions it was written.")
+        raise ValueError(f"{_JSON} does not name the versions that wrote it.")
     if type(number) is not int or number < 1:
-        raise ValueError(f"{_JSON} has the format version {number!r}, which never was one.")
+        raise ValueError(f"{_JSON} has the format version {number!r}, which does not exist.")
     if number != FORMAT_VERSION:
         writer = f"scoresieve {versions.get('scoresieve', 'unknown')}"
         raise ValueError(
-            f"it has the format version {number} and was written by {writer}; this is scoresieve "
-            f"{installed_version('scoresieve')}, which reads version {FORMAT_VERSION}. "
+            f"it has format version {number}, written by {writer}; the installed scoresieve "
+            f"{installed_version('scoresieve')} reads version {FORMAT_VERSION}. "
             + ("Upgrade scoresieve." if number > FORMAT_VERSION else f"Fit again, or use {writer}.")
         )
     if packed.get(CHECKSUM) != checksum_of(packed, members):
-        raise ValueError("it is damaged: its checksum differs. Copy it again, or save it again.")
+        raise ValueError("it is damaged: its checksum differs. Copy or save it again.")
     for name in ("format", "format_version", "versions", CHECKSUM):
         del packed[name]
 
@@ -197,12 +197,12 @@ def _check_header(packed: Any, members: dict[str, bytes]) -> None:
 def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) < len(pairs):
-        raise ValueError(f"{_JSON} has a key twice, among {', '.join(map(repr, found))}.")
+        raise ValueError(f"{_JSON} repeats a key, one of {', '.join(map(repr, found))}.")
     return found
 
 
 def _refuse_number(text: str) -> float:
-    raise ValueError(f"{_JSON} holds the number {text}, which JSON does not have.")
+    raise ValueError(f"{_JSON} holds the number {text}, which is not valid JSON.")
 
 
 def _finite(text: str) -> float:
@@ -212,7 +212,7 @@ def _finite(text: str) -> float:
 def checksum_of(described: Mapping[str, Any], members: Mapping[str, bytes]) -> str:
     """Hexadecimal digits for ``model.json``, less its own checksum, and for all other members.
 
-    How ``model.json`` is laid out in its file has no part in it.
+    The layout of ``model.json`` in its file does not affect it.
     """
     rest = {key: value for key, value in described.items() if key != CHECKSUM}
     parts = {"": json.dumps(rest, sort_keys=True).encode("ascii"), **members}
@@ -242,8 +242,8 @@ def pack(value: Any, name: str, arrays: dict[str, Array]) -> Any:
         packed = [pack(item, f"{name}.{i}", arrays) for i, item in enumerate(items)]
         return packed if kind is list else {"$": kind.__name__, "items": packed}
     raise TypeError(
-        f"{name} is of the type {kind.__module__}.{kind.__qualname__}, which cannot be saved as "
-        "plain data; use numbers, text, lists or NumPy arrays, or pickle the model."
+        f"{name} is of type {kind.__module__}.{kind.__qualname__}, which cannot be saved as plain "
+        "data; use numbers, strings, lists or NumPy arrays, or pickle the model."
     )
 
 
@@ -256,14 +256,14 @@ def _pack_array(value: Any, name: str, arrays: dict[str, Array]) -> Any:
     if not DTYPE.fullmatch(array.dtype.str):
         raise TypeError(
             f"{name} has the dtype {array.dtype}, which cannot be saved as plain data; use "
-            "booleans, integers, floats of at most 64 bits, or text."
+            "booleans, integers, floats of at most 64 bits, or strings."
         )
     arrays[name] = array
     return {"$": "scalar" if isinstance(value, np.generic) else "array"}
 
 
 def unpack(value: Any, name: str, members: dict[str, bytes]) -> Any:
-    """The inverse of :func:`pack`, which takes from ``members`` what it uses."""
+    """The inverse of :func:`pack`; removes the members it uses."""
     if isinstance(value, list):
         return [unpack(item, f"{name}.{i}", members) for i, item in enumerate(value)]
     if not isinstance(value, dict):
@@ -286,8 +286,8 @@ def unpack(value: Any, name: str, members: dict[str, bytes]) -> Any:
             try:
                 return _COLLECTIONS[tag](unpack(items, name, members))
             except TypeError:
-                raise ValueError(f"{name} of model.json holds what cannot be in a {tag}.") from None
-    raise ValueError(f"{name} of model.json is a special value of an unknown kind: {value['$']!r}.")
+                raise ValueError(f"{name} of model.json is not a valid {tag}.") from None
+    raise ValueError(f"{name} of model.json is a special value of unknown kind: {value['$']!r}.")
 
 
 def _objects(items: list, shape: list, name: str) -> Array:
@@ -306,21 +306,20 @@ def _read_array(content: bytes, name: str) -> Array:
     head = _NPY.match(content)
     descr = head[1].decode("latin-1") if head else ""
     if not head or int.from_bytes(content[8:10], "little") != head.end() - 10:
-        raise ValueError(f"the member {name} does not begin as an array of NumPy does.")
+        raise ValueError(f"the member {name} does not begin like a NumPy array.")
     if not DTYPE.fullmatch(descr):
-        raise ValueError(f"the member {name} has the dtype {descr!r}, which no model file has.")
+        raise ValueError(f"the member {name} has dtype {descr!r}, which no model file has.")
     dtype, shape = np.dtype(descr), tuple(int(n) for n in re.findall(rb"\d+", head[3]))
     needed, there = math.prod(shape) * dtype.itemsize, len(content) - head.end()
     if needed != there:
         raise ValueError(
-            f"the member {name} should have {needed} bytes for {dtype} of shape {shape}, and has "
-            f"{there}."
+            f"the member {name} has {there} bytes; {dtype} of shape {shape} needs {needed}."
         )
     flat = np.frombuffer(content, dtype=dtype, offset=head.end()).copy()
     if dtype.kind == "b" and flat.view(np.uint8).max(initial=0) > 1:
-        raise ValueError(f"the member {name} holds booleans that are neither 0 nor 1.")
+        raise ValueError(f"the member {name} holds booleans other than 0 and 1.")
     if dtype.kind == "U":
         codes = flat.view(np.dtype("u4").newbyteorder(dtype.byteorder))
         if codes.max(initial=0) > sys.maxunicode:
-            raise ValueError(f"the member {name} holds what is no text.")
+            raise ValueError(f"the member {name} holds invalid text.")
     return flat.reshape(shape, order="F" if head[2] == b"True" else "C")

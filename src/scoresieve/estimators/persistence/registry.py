@@ -20,9 +20,9 @@ from scoresieve._record import Known, Record
 from scoresieve.estimators.persistence.fields import Field, named
 from scoresieve.estimators.persistence.file import read_model, write_model
 
-#: What the dense weights of a loaded model may take, if the caller does not say otherwise.
+#: Default limit on the dense weights of a loaded model.
 MAX_BYTES = 2**30
-#: The entry of a file that says how the rows of other files become X.
+#: The entry of a file that describes how the rows of other files become X.
 INPUT = "input"
 PACKAGE = "scoresieve"
 #: Every estimator of this package whose module has been imported, by the part that defines it.
@@ -38,9 +38,9 @@ class PersistenceMixin:
 
     Conventions
     -----------
-    * A class lists in ``_saved`` what ``fit`` sets; ``_refresh`` computes what follows from that
-      and is therefore in no file.
-    * Callbacks and metadata requests are not part of a file.
+    * A class lists in ``_saved`` what ``fit`` sets. ``_refresh`` computes derived attributes, which
+      are in no file.
+    * Callbacks and metadata requests are not saved.
     """
 
     get_params: Any
@@ -75,25 +75,25 @@ class PersistenceMixin:
             self._refresh()
 
     def save(self, path: str | os.PathLike, *, with_certificate: bool = False) -> None:
-        """Write the fitted model to one file of JSON and arrays, which :func:`load` reads.
+        """Write the fitted model to one file of JSON and arrays for :func:`load`.
 
-        The file holds all parameters and what the model needs to predict, and no code. It replaces
-        an older file only when it is complete.
+        The file holds all parameters and everything that ``predict`` needs, but no code. It
+        replaces an older file only when it is complete.
 
         Parameters
         ----------
         path : path
-            Any name will do.
+            Any file name.
         with_certificate : bool, default=False
-            Whether the file also holds what ``certify`` and a warm start of the same rows need. It
-            grows with the training rows; without it, the file grows with the selected features.
+            Whether to keep what ``certify`` and a warm start on the same rows need. The file then
+            grows with the training rows, otherwise only with the selected features.
 
         Raises
         ------
         ValueError
-            If the measure or the loss is one of your own.
+            If the measure or the loss is user-defined; pickle the model instead.
         TypeError
-            If a parameter is no plain data, but a pandas object for example.
+            If a parameter is not plain data, for example a pandas object.
         """
         save_with_input(path, self, with_certificate=with_certificate)
 
@@ -122,7 +122,7 @@ class PersistenceMixin:
 
     @classmethod
     def from_record(cls, record: Record) -> Any:
-        """The model that the rest of a part of a file describes, all of it checked."""
+        """The checked model that the rest of a part of a file describes."""
         entry, parameters = record.record("parameters"), {}
         for name in cls().get_params(deep=False):
             if name in _NAMED and not entry.holds(name, str):
@@ -196,12 +196,12 @@ def save_with_input(
     *,
     with_certificate: bool = False,
 ) -> None:
-    """``save``, with plain data beside the model that says how rows of files become X."""
+    """``save``, with plain data that describes how rows of files become X."""
     check_is_fitted(model, model._required())
     cls = type(model)
     if CLASSES.get((part_of(cls), cls.__name__)) is not cls:
         raise TypeError(
-            f"{cls.__name__} is a class of your own, which load does not know; pickle it."
+            f"{cls.__name__} is not a class of scoresieve, so load could not read it; pickle it."
         )
     tree = (model if with_certificate else model._without_certificate())._tree()
     # What is not of the expected form, since somebody changed it, is refused now, not later.
@@ -210,22 +210,21 @@ def save_with_input(
 
 
 def load(path: str | os.PathLike, *, max_bytes: int = MAX_BYTES) -> Any:
-    """Read a model that ``save`` wrote; it is of the same class and predicts the same bits.
+    """Read a model that ``save`` wrote: same class, bitwise identical predictions.
 
-    Files are checked as what they are, data from elsewhere: nothing in them is executed, and what
-    does not fit is refused.
+    Files are untrusted data: nothing in them is executed, and anything inconsistent is refused.
 
     Parameters
     ----------
     path : path
     max_bytes : int, default=2**30
-        What the dense weights may take in memory. They are the one part of a model that can be
-        larger than its file, since only weights other than 0 are written.
+        Limit on the memory of the dense weights. Only these can be larger than the file, which
+        holds the non-zero weights.
 
     Raises
     ------
     ValueError
-        If the file is damaged, no model, or of another format version.
+        If the file is damaged, not a model, or of another format version.
 
     Examples
     --------
@@ -250,13 +249,12 @@ def load_with_input(
     max_bytes: int = MAX_BYTES,
     read_input: Callable[[Any, Record], Any] = lambda model, record: None,
 ) -> tuple[Any, Any]:
-    """Read a model, and what stands beside it in files of :func:`save_with_input`, or None.
+    """Read a model and the additional data of :func:`save_with_input`, or None.
 
     Parameters
     ----------
     read_input : callable, optional
-        ``read_input(model, record)`` gives the second part of the answer from the plain data, all
-        of which it has to check.
+        ``read_input(model, record)`` checks the plain data and returns the second result.
     """
     try:
         tree = read_model(path)

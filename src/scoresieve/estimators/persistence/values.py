@@ -5,6 +5,7 @@ from __future__ import annotations
 import numbers
 from dataclasses import replace
 from functools import partial
+from math import isnan
 from typing import Any
 
 import numpy as np
@@ -45,11 +46,11 @@ def _verify_targets(entry: Record, plain: dict[str, Any]) -> None:
     if not np.array_equal(sorted_classes, classes):
         entry.refuse("classes", "must be distinct and sorted.")
     if classes.size < 2 or ((classes.size == 2) != (kind == "binary") and kind != "multilabel"):
-        entry.refuse("classes", f"has {classes.size} labels, which are not {kind}.")
+        entry.refuse("classes", f"has {classes.size} labels, which does not match {kind}.")
     if positive not in ((0, 1) if kind == "binary" else (0,)):
-        entry.refuse("positive", f"is {positive}, which is not the number of a class.")
+        entry.refuse("positive", f"is {positive}, which is not the index of a class.")
     if dtype != "|O" and not DTYPE.fullmatch(dtype):
-        entry.refuse("dtype", f"is {dtype!r:.40}, which labels do not have.")
+        entry.refuse("dtype", f"is {dtype!r:.40}, which labels cannot have.")
     entry.size("classes", "problems", 1 if kind == "binary" else classes.size)
 
 
@@ -67,7 +68,7 @@ _TARGETS = struct(
 
 def _verify_problem(entry: Record, plain: dict[str, Any]) -> None:
     if (plain["measure"] is None) == (plain["loss"] is None):
-        raise ValueError(f"{entry.name} must have a measure or a loss, one of them.")
+        raise ValueError(f"{entry.name} must have either a measure or a loss.")
 
 
 #: All of a problem but its data, the arguments of ``certify``.
@@ -138,10 +139,21 @@ _STATUS = Field(
     plain=lambda status: status.name,
     value=lambda name: Status[name],
 )
+
+
+def _check_gap(record: Record, key: Any) -> float:
+    """Every fit has one; without a lower bound it is infinite."""
+    gap = record.take(key, float)
+    if isnan(gap):
+        record.refuse(key, "must not be NaN.")
+    return gap
+
+
 _CERTIFICATE = struct(
     FitCertificate,
     {
-        **dict.fromkeys(("primal", "dual", "gap", "l0_gap", "refit_gap"), of_type(float)),
+        **dict.fromkeys(("primal", "dual", "l0_gap", "refit_gap"), of_type(float)),
+        "gap": Field(_check_gap),
         "status": nullable(_STATUS),
         # Its size follows the rounds, and predictions do not need it.
         "history": proof(table(Progress)),
@@ -149,7 +161,7 @@ _CERTIFICATE = struct(
     },
 )
 
-#: What the summary of a chosen model says of its point of the grid, besides a number of columns.
+#: What the summary of a chosen model shows of its setting, besides the number of columns.
 _POINT_HAS = {"C", "selection", "final_model"}
 _SCORES = {f"{name}_test_score" for name in ("mean", "std", "rank")}
 
@@ -162,10 +174,10 @@ def _check_results(record: Record, key: Any) -> dict[str, Any]:
     record.size(key, "points", len(points))
     names = {*points[0]} if points and type(points[0]) is dict else set()
     if not names >= _POINT_HAS or not all(type(p) is dict and {*p} == names for p in points):
-        entry.refuse("params", f"must be points of a grid, each with {sorted(_POINT_HAS)}.")
+        entry.refuse("params", f"must be settings, each with {sorted(_POINT_HAS)}.")
     sizes = [name for name in names if name.startswith("n_")]
     if len(sizes) != 1 or not all(type(point[sizes[0]]) is int for point in points):
-        entry.refuse("params", "must be points with one number of columns each.")
+        entry.refuse("params", "must be settings with one number of columns each.")
     for name in sorted(_SCORES | {f"param_{name}" for name in names - {"C"}}):
         is_real = name in ("mean_test_score", "std_test_score")
         found[name] = entry.array(name, np.float64 if is_real else "ifO", ("points",))
@@ -174,7 +186,7 @@ def _check_results(record: Record, key: Any) -> dict[str, Any]:
     cells = [point[k] for point in points for k in point if k != "C" or point[k] is not None]
     for name, column in {**found, "params": cells}.items():
         if not all(isinstance(cell, str | numbers.Real) for cell in column):
-            entry.refuse(name, "holds what is neither a number nor text.")
+            entry.refuse(name, "holds values that are neither numbers nor strings.")
     return found
 
 
@@ -187,7 +199,7 @@ def _verify_folds(entry: Record, plain: dict[str, Any]) -> None:
     """Rows of the table, and counts from 1 to the number of fits."""
     rows, counts, most = plain["rows"], plain["counts"], plain["n_folds"]
     if np.any(rows < 0) or np.any(rows >= entry.known.sizes["points"]):
-        entry.refuse("rows", "holds a number that is no row of the table.")
+        entry.refuse("rows", "holds a number that is not a row of the table.")
     if type(counts) is not dict or np.any((counts["data"] < 1) | (counts["data"] > most)):
         entry.refuse("counts", f"must be a sparse matrix of numbers from 1 to {most}.")
 
@@ -288,7 +300,7 @@ def classifier(*has: str, columns: dict[str, Field] = _COLUMNS) -> dict[str, Fie
         What there is besides: ``"problem_"``, ``"measure_"``, ``"_warm_y"``, ``"_warm_weights"``;
         and in each model a ``"certificate"`` or a ``"choice"``.
     columns : dict of str to Field
-        What was selected from, and says how many ``"features"`` there were.
+        The columns selected from; sets the size ``"features"``.
     """
     kept = {k: part for k, part in _OF_CLASSIFIERS.items() if k in (*_ALWAYS, *has)}
     models = _models("problems", certificate="certificate" in has, choice="choice" in has)

@@ -1,12 +1,11 @@
-"""What a candidate is: a way to choose k columns of the rows it is given, for each k of a list.
+"""Candidates: ways to choose k columns, for each k of a list.
 
     columns S, weights w, intercept b  =  select(rows, k)      for k = 2, 5, 10, ...
 
-``ScoreSieve`` compares candidates by rows that they have not seen. None wins everywhere: the
-squared hinge ranks better with few positives, and where scales differ it sees other columns once
-they are equal; the bound of the measure knows what is reported; the measure itself may be far ahead
-where positives are many; and with few rows and many columns univariate filters are steadier than
-what a search finds.
+``ScoreSieve`` compares candidates on held-out rows. None is best everywhere. The squared hinge is
+good with few positives, and selects other columns once these are scaled. The bound follows the
+measure that is reported. Coordinate ascent on the measure itself can be far better with many
+positives. With few rows and many columns univariate filters are more stable than searches.
 
 A new one is a subclass of :class:`Candidate` and a line in
 :data:`~scoresieve.estimators.sieve.plan.CANDIDATES`, see docs/adding_a_candidate.md.
@@ -43,16 +42,15 @@ TIMES_MEANS = 10.0
 
 
 class SelectedColumns(NamedTuple):
-    """The columns that were chosen, sorted, and the model that chose them.
+    """The chosen columns, sorted, and the model that chose them.
 
     Attributes
     ----------
     weights : ndarray of shape (len(columns),)
     price : float
-        Of a false alarm in the bound of a measure; NaN for all else.
+        Cost of a false positive in the bound of a measure; NaN for other candidates.
     entered : ndarray of int of shape (len(columns),), or None
-        The number of columns that each came in with, see :func:`entered_at`; None where that is
-        not known.
+        The number of columns at which each entered, see :func:`entered_at`; None where unknown.
     """
 
     columns: IntArray
@@ -68,10 +66,10 @@ class Candidate(ABC):
     Attributes
     ----------
     C : float or None
-        Weight of the risk; None where nothing is regularised.
+        Weight of the risk; None without regularisation.
     is_univariate : bool
-        Whether it looks at one column at a time: where rows are few, it is preferred to searches,
-        which find sets that are good by chance.
+        Whether it ranks single columns. With few rows such filters are preferred to searches, which
+        overfit by comparing many sets.
     """
 
     C: float | None = None
@@ -80,7 +78,7 @@ class Candidate(ABC):
     @property
     @abstractmethod
     def name(self) -> str:
-        """What it is, with its settings, for tables: "squared_hinge, C=3"."""
+        """Name and settings, for tables: "squared_hinge, C=3"."""
 
     @abstractmethod
     def select(self, problem: SelectionProblem, sizes: Sequence[int]) -> list[SelectedColumns]:
@@ -95,9 +93,9 @@ class Candidate(ABC):
 
 @dataclass(frozen=True, eq=False)
 class SelectionProblem:
-    """The rows that columns are chosen by, and what all candidates share of them.
+    """The training rows, and what all candidates share.
 
-    Nothing is checked here: X, weights and labels are those of some rows of what ``fit`` was given.
+    Nothing is checked here: X, weights and labels are rows of the checked arguments of ``fit``.
 
     Parameters
     ----------
@@ -112,12 +110,12 @@ class SelectionProblem:
     roles : dict
         ``always_features``, ``excluded_features`` and ``feature_groups``, by numbers of columns.
     share : float
-        Of the rows that the measure is about: a number of alarms is lowered with them.
+        Fraction of all rows that these are: a number of predicted positives is scaled by it.
 
     Attributes
     ----------
     notes : dict
-        What a candidate leaves here for those after it, under keys of its own.
+        Data that a candidate leaves here for later ones, under its own keys.
     """
 
     X: Design
@@ -190,7 +188,7 @@ class SelectionProblem:
 def with_entries(
     found: Mapping[int, SelectedColumns], sizes: Sequence[int]
 ) -> list[SelectedColumns]:
-    """What was found for each size, with the numbers that its columns came in at."""
+    """The selection for each size, with the sizes at which its columns entered."""
     supports = {k: each.columns for k, each in found.items()}
     return [found[k]._replace(entered=entered_at(k, supports)) for k in sizes]
 
@@ -198,7 +196,7 @@ def with_entries(
 def entered_at(k: int, supports: Mapping[int, IntArray]) -> IntArray:
     """``e_j`` of the columns of k: the smallest number since which every support has column j.
 
-    What came in early tells most; among many columns the last are those that fit the noise best.
+    Columns that enter early are the most informative; the last of many fit noise.
 
     Parameters
     ----------
@@ -216,9 +214,8 @@ def entered_at(k: int, supports: Mapping[int, IntArray]) -> IntArray:
 def halving_sizes(sizes: Sequence[int]) -> list[int]:
     """``sizes``, and k, k / 2, k / 4, ... of each down to the one before, or 2.
 
-    A search that begins with k columns at once finds more that are good by chance than one that
-    adds to the fewer that were found before, above all where k is more than there is to find, see
-    docs/quality.md.
+    A search that starts with k columns overfits more than one that adds to a smaller selection,
+    most of all where k exceeds the number of informative columns, see studies/notes/choice.md.
     """
     found: list[int] = []
     for k in sizes:
@@ -232,10 +229,10 @@ def halving_sizes(sizes: Sequence[int]) -> list[int]:
 def constant_for(means: FloatArray) -> float:
     """The value of the constant column for columns with these means.
 
-    Where all are far from 0, the intercept has to make up for the means of the columns that are
-    chosen, and a penalty on it asks for columns whose means cancel. Searches of the columns as they
-    are have that penalty: of genes, for example, differences are often better than sums. Those of
-    columns of one scale have next to none, and so do not depend on where a scale begins.
+    Where all means are far from 0, the intercept has to offset those of the chosen columns, and a
+    penalty on it favours columns whose means cancel. Searches of unscaled columns keep that
+    penalty: for genes, differences are often better than sums. Searches of scaled columns hardly
+    penalise the intercept, so they do not depend on the origin of a scale.
     """
     largest = np.abs(means).max(initial=0.0)
     # Of shares of the largest, whose squares do not overflow.

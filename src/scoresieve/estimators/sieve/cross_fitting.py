@@ -22,18 +22,18 @@ from scoresieve.solvers.subset.columns import FetchedColumns
 
 
 class ColumnSource(Protocol):
-    """Where the columns of the rows come from: X itself, or an embedding by the rows that train.
+    """Source of the columns: X itself, or an embedding refitted for each split.
 
-    A sieve compares several, and takes one of them for all classes.
+    A sieve compares several and chooses one for all classes.
     """
 
     @property
     def settings(self) -> dict[str, Any]:
-        """What makes this source, for the table."""
+        """The parameters of this source, for the table."""
 
     @property
     def size_name(self) -> str:
-        """What a number of columns is called in the table."""
+        """The name of the number of columns in the table."""
 
     @property
     def has_same_columns(self) -> bool:
@@ -65,7 +65,7 @@ class RawColumns:
 
 
 class FoldScores(NamedTuple):
-    """The scores of a part of the rows by the fits without it, and what these selected.
+    """The scores of held-out rows by the fits without them, and the selections of these fits.
 
     Attributes
     ----------

@@ -1,11 +1,11 @@
-"""Univariate filters: the columns that tell most about y one at a time.
+"""Univariate filters: columns ranked one at a time.
 
     r_j = |sum_i v_i x_ij| / sqrt(sum_i (x_ij - m_j)^2)                      correlation
     a_j = max over both directions of  sum_t (R_t - R_t-1) P_t               average precision
     h_j = (sum_i v_i x_ij)^2 / (p (1 - p) sum_i c_i (x_ij - m_j))            chi2
 
 with weights c of the rows. A search compares sets of columns, and with thousands of columns and a
-few dozen rows it finds sets that are good by chance. One column at a time there is less to find.
+few dozen rows it overfits. Ranking single columns overfits less.
 
 In r, ``v_i = c_i (y_i - p_i)`` with p the probabilities of the model without units. Without weights
 and without columns that are always in, these are the columns with the largest F of an analysis of
@@ -95,7 +95,7 @@ class Filter(Candidate):
 
 
 class WithoutUnits(NamedTuple):
-    """The model without units, what makes others of columns times factors, and r of every unit."""
+    """The model without units, a refitter for scaled columns, and r of every unit."""
 
     refitter: Refitter
     factors: FloatArray
@@ -104,7 +104,7 @@ class WithoutUnits(NamedTuple):
 
 
 def without_units(problem: SelectionProblem, C: float) -> WithoutUnits:
-    """What all filters begin with, found once for the rows."""
+    """What all filters share, computed once for the rows."""
     key = WithoutUnits, C
     if key not in problem.notes:
         factors = np.append(np.ones(problem.X.n_columns), FREE_CONSTANT / CONSTANT)
@@ -150,13 +150,13 @@ def strongest_units(
 
 
 def by_strength(strength: FloatArray, k: int) -> IntArray:
-    """The k strongest, the strongest first, of equal ones the first; never one without any."""
+    """The k strongest, strongest first, ties by index; never one of strength 0."""
     found = largest_positions(strength, k)
     return found[np.argsort(-strength[found], kind="stable")]
 
 
 def above_chance(entries: Entries, positive: BoolArray, weights: FloatArray) -> FloatArray:
-    """``a_j`` less the average precision of a column that tells nothing."""
+    """``a_j`` minus the average precision of an uninformative column."""
     return average_precisions(entries, positive, weights) - weights[positive].sum() / weights.sum()
 
 

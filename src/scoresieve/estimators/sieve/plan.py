@@ -1,21 +1,21 @@
 """The plan of a sieve: all that is to be compared, from the parameters of an estimator.
 
-Candidates choose columns; final models are fitted on them, since which columns, and how much to
-shrink them, are two questions:
+Candidates choose columns; final models are fitted on them. Which columns to select and how much to
+shrink them are two questions:
 
     own             the model that chose them
     squared hinge   C sum_i c_i (1 - y_i s_i)_+^2 + 1/2 ||w||^2
     graded          C sum_i c_i (1 - y_i s_i)_+^2 + 1/2 sum_j (e_j / e)^2 w_j^2
 
-Each costs a few Newton steps on k columns. Weights for the classes would bring nothing: they move
-the intercept above all, and the threshold is set by the measure. Logistic regressions of as many C
-in their place are half a point of F1 behind, see docs/quality.md.
+Each costs a few Newton steps on k columns. Class weights would not help: they mainly move the
+intercept, and the threshold is tuned anyway. Logistic regressions at the same C score half a point
+of F1 less, see studies/notes/choice.md.
 
-Where k is more than there is to find, the columns that came in last are those that fit the noise
-best, and no C serves them and the others. ``e_j`` is the number of columns that column j came in
-with (:func:`~scoresieve.estimators.sieve.candidates.entered_at`), e the least of them: a graded
-model of 100 columns penalises the last half 2,500 times as much as the first two, and is close to
-one of fewer columns if only these pay.
+Where k exceeds the number of informative columns, the last ones to enter fit noise, and no single C
+suits both. ``e_j`` is the number of columns that column j came in with
+(:func:`~scoresieve.estimators.sieve.candidates.entered_at`), e the least of them: a graded model of
+100 columns penalises the last half 2,500 times as much as the first two, and is close to one of
+fewer columns if only these pay.
 """
 
 from __future__ import annotations
@@ -81,14 +81,14 @@ def fit_finals(
     selected: SelectedColumns,
     beside: IntArray | None = None,
 ) -> list[tuple[FloatArray, float]]:
-    """The weights of the selected columns and the intercept of each, on the rows of the problem.
+    """Weights of the selected columns and intercept of each final model on the rows given.
 
-    Each starts from the one before of its kind.
+    Each starts from the previous one of its kind.
 
     Parameters
     ----------
     beside : ndarray of int, optional
-        Columns that are wanted next, to be fetched together.
+        Columns needed next, fetched at the same time.
     """
     own = selected.weights, selected.intercept
     if not selected.columns.size or all(final.C is None for final in finals):
@@ -133,7 +133,7 @@ TOL, MAX_ITER = 0.01, 1000
 
 
 class Settings(NamedTuple):
-    """What candidates are made from.
+    """Settings that candidates are made from.
 
     Attributes
     ----------
@@ -173,7 +173,7 @@ CANDIDATES: dict[str, Callable[[Settings], list[Candidate]]] = {
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """All that is compared: candidates, numbers of features, and final models.
+    """Everything that is compared: candidates, numbers of features, final models.
 
     Attributes
     ----------
@@ -200,12 +200,12 @@ class Plan:
     def problem(
         self, X: Design, y: FloatArray, weights: FloatArray | None, share: float = 1.0
     ) -> SelectionProblem:
-        """What the candidates choose columns for."""
+        """The problem that candidates choose columns for."""
         return SelectionProblem(X, y, weights, self.limits, self.roles, share)
 
 
 class DataFacts(NamedTuple):
-    """What of the data the plan depends on.
+    """Properties of the data that the plan depends on.
 
     Attributes
     ----------
@@ -234,10 +234,10 @@ def facts_of(X: Design, n_positives: IntArray) -> DataFacts:
 
 
 def factor_of_C(X: Design) -> float:
-    """What C is multiplied by where X has a scale of its own, so that the model does not change.
+    """Factor for C that makes the model independent of the scale of X.
 
-    ``C / s^2`` is for ``s X`` what C is for X. Between unit rows of text and columns of unit
-    deviation one grid serves all; X is seen as the nearer of the two beyond.
+    ``C / s^2`` is for ``s X`` what C is for X. From unit-length rows of text to columns of unit
+    deviation one grid suits all; beyond this range, X counts as the nearer of the two.
     """
     n_entries = float(X.column_counts().sum())
     mean = X.sum_of_squares() / n_entries if n_entries else 0.0
@@ -269,7 +269,7 @@ def make_plan(
     facts : DataFacts
         By whose factor every C that the user has not given is multiplied.
     Cs : sequence of float
-        Those of the losses if the user has given none.
+        Default values for the losses.
     """
     finals = [FinalModel(facts.factor * C, graded) for graded in (False, True) for C in FINAL_CS]
     candidates = make_candidates(estimator, facts, Cs)
@@ -279,7 +279,7 @@ def make_plan(
 def make_candidates(
     estimator: Any, facts: DataFacts = UNKNOWN, Cs: Sequence[float] = DEFAULT_CS
 ) -> tuple[Candidate, ...]:
-    """The candidates that an estimator names, those first that are preferred of equally good ones.
+    """The candidates that an estimator names, in order of preference at equal scores.
 
     ValueError, with all names, if one is not known.
     """
@@ -287,7 +287,7 @@ def make_candidates(
     unknown = [name for name in names if name not in CANDIDATES]
     if unknown:
         raise ValueError(
-            f"candidates holds {unknown[0]!r}, which is no candidate; use some of "
+            f"candidates holds {unknown[0]!r}, which is not a candidate; choose from "
             f"{', '.join(CANDIDATES)}."
         )
     if facts.has_one_scale:  # the same search twice
@@ -307,8 +307,8 @@ def make_candidates(
 def read_sizes(sizes: Any, name: str, n_units: int) -> list[int]:
     """Sorted distinct numbers of at most ``n_units``, from one number, a list, or None.
 
-    At most k features stay at most k, however few there are, so that lowering needs no warning.
-    By default they are 2, 5, 10, ... as far as there are columns or groups, and all of a few.
+    k is an upper limit, so lowering it to the number of columns needs no warning. By default 2, 5,
+    10, ..., as far as there are columns or groups.
     """
     if sizes is None:
         all_of_few = [n_units] if n_units <= DEFAULT_SIZES[-1] else []

@@ -34,9 +34,9 @@ SIZE_PREFIX = "param_n_"
 def tabulate(
     plan: Plan, sources: Sequence[ColumnSource], found: Sequence[CVScores]
 ) -> dict[str, Any]:
-    """``cv_results_`` of one class: the settings of all sources, one source after the other.
+    """``cv_results_`` of one class: the settings of all sources, source by source.
 
-    What makes a source stands in further columns.
+    The parameters of a source are further columns.
 
     Parameters
     ----------
@@ -78,7 +78,7 @@ def count_selections(
     folds: Sequence[FoldScores],
     n_features: int,
 ) -> FoldSelections:
-    """In how many fits of the cross-validation each column was selected.
+    """The number of cross-validation fits that selected each column.
 
     Parameters
     ----------
@@ -103,12 +103,12 @@ class FeatureCurve(NamedTuple):
     ----------
     sizes : ndarray of int, ascending
     scores, errors : ndarray
-        On rows that the models had not seen, and standard errors.
+        Cross-validated scores and their standard errors.
     rows : ndarray of int
-        Of the table: the setting that a choice among those of this size takes.
+        Row of the table: the setting chosen at this size.
     chosen : int
-        The place of the smallest size within one standard error of the best, or of what a model has
-        chosen.
+        Index of the smallest size within one standard error of the best, or of the size that the
+        model chose.
     """
 
     sizes: IntArray
@@ -119,7 +119,7 @@ class FeatureCurve(NamedTuple):
 
     @property
     def best(self) -> int:
-        """The place of the highest score."""
+        """Index of the highest score."""
         return int(np.argmax(self.scores))
 
     @property
@@ -137,7 +137,7 @@ def feature_curve(table: Mapping[str, Any], row: int | None = None) -> FeatureCu
         ``cv_results_`` of a sieve for one class, or of a ``GridSearchCV`` over
         ``n_features_to_select``.
     row : int, optional
-        What was chosen from it; by default by the one-standard-error rule.
+        The chosen row; by default by the one-standard-error rule.
     """
     size_name = size_column(table)
     sizes = np.asarray(table[size_name], dtype=np.int64)
@@ -171,14 +171,14 @@ def size_column(table: Mapping[str, Any]) -> str:
     if "mean_test_score" not in table or len(names) != 1:
         raise ValueError(
             "cv_results must have mean_test_score and one column that begins with "
-            f"{SIZE_PREFIX!r}; it has {', '.join(table) or 'none'}. Take cv_results_ of a "
-            "ScoreSieve, one class at a time."
+            f"{SIZE_PREFIX!r}; it has {', '.join(table) or 'none'}. Pass cv_results_ of a "
+            "ScoreSieve, for several classes one of the tables."
         )
     return names[0]
 
 
 def standard_errors(table: Mapping[str, Any]) -> FloatArray:
-    """Those of a sieve; of a grid search the deviations over splits by the root of their number."""
+    """Standard errors: of a sieve as given, of a grid search from the deviation over splits."""
     deviations = np.asarray(table["std_test_score"], dtype=np.float64)
     n_splits = sum(name.startswith("split") for name in table)
     return deviations / np.sqrt(n_splits) if n_splits else deviations
@@ -200,12 +200,12 @@ class ChosenMixin:
 
     @property
     def cv_results_(self) -> Any:
-        """All settings that were compared, one table for each class."""
+        """All settings that were compared, one table per class."""
         return self._each_choice(lambda choice: choice.table)
 
     @property
     def best_params_(self) -> Any:
-        """The setting that was taken."""
+        """The chosen setting of each class."""
         return self._each_choice(lambda choice: choice.params)
 
     @property
@@ -219,8 +219,8 @@ class ChosenMixin:
         Returns
         -------
         ndarray of shape (n_samples, n_classes)
-            Of more than two classes, those of each against the rest, divided by their sum; of an
-            indicator matrix those of each column alone.
+            For more than two classes, the one-vs-rest probabilities divided by their sum; for an
+            indicator matrix, each column by itself.
         """
         check_is_fitted(self, "models_")
         log_odds = each_threshold(self.models_)

@@ -4,7 +4,7 @@ source, class, split    one job: every setting, fitted without the split's held-
 source, class           the measure of the pooled scores of every setting
 class                   the setting that is chosen, fitted on all rows
 
-A source is where the columns are from: X itself, or an embedding. One serves all classes.
+A source provides the columns: X itself, or an embedding. All classes share one source.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from scoresieve.solvers.row_weights import apply_weights
 
 
 class HeldOut(NamedTuple):
-    """What all settings of each source make of the held-out rows, for one class.
+    """Scores of the held-out rows by all settings of each source, for one class.
 
     Attributes
     ----------
@@ -55,7 +55,7 @@ class HeldOut(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class SieveRun:
-    """All that a run compares, and on what.
+    """Everything that a run compares, and the data.
 
     Parameters
     ----------
@@ -78,7 +78,7 @@ class SieveRun:
 
     @property
     def titles(self) -> list[str]:
-        """What each job is about, and what comes after the jobs."""
+        """The titles of the jobs, and of what follows them."""
         return [self._title(*job) for job in self._jobs()] + ["choice"]
 
     def run(
@@ -89,7 +89,7 @@ class SieveRun:
         Parameters
         ----------
         reporters : sequence of Reporter or None
-            One for each of the titles; None where nobody wants to know.
+            One per title; None without reports.
         """
         *of_jobs, of_choice = reporters
         labels, weights = self._labels(), self.parts.data.weights
@@ -178,4 +178,4 @@ class SieveRun:
         assert model.choice is not None
         name, chosen = self.parts.data.targets.name(problem), model.choice.params["selection"]
         score = f"{self.measure.name} {model.choice.score:.3f}"
-        return f"class {name}: {model.columns.size} columns by {chosen}, {score} unseen"
+        return f"class {name}: {model.columns.size} columns by {chosen}, cross-validated {score}"

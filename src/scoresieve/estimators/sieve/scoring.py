@@ -32,8 +32,7 @@ class CVScores(NamedTuple):
     Attributes
     ----------
     scores : ndarray of shape (candidates, sizes, finals)
-        The measure of all rows together, each scored by a model that has not seen it, at the
-        threshold that is best for them.
+        The measure of all held-out scores together, at their best threshold.
     errors : ndarray of the same shape
         Its standard error, by the jackknife over the parts.
     """
@@ -76,9 +75,9 @@ class CVScorer:
         return CVScores(*(np.array(each).reshape(shape) for each in zip(*found, strict=True)))
 
     def at_best(self, scores: FloatArray, rows: IntArray) -> float:
-        """The measure of some rows, at the threshold that is best for it on them.
+        """The measure of some rows at their best threshold.
 
-        A number k of alarms is lowered to their share of all rows.
+        A number k of predicted positives is scaled to their fraction of all rows.
         """
         measure, y, scores = self._counted(scores, rows)
         return measure.score(y, scores - measure.threshold(y, scores))
@@ -99,7 +98,7 @@ class CVScorer:
         return float(np.sqrt((len(left) - 1) / len(left) * spread))
 
     def threshold(self, scores: FloatArray) -> float:
-        """A threshold that is almost the best on these rows, and steady."""
+        """A threshold that is almost the best on these rows, and stable."""
         measure, y, scores = self._counted(scores, np.arange(self.y.size))
         return measure.steady_threshold(y, scores)
 
@@ -146,7 +145,7 @@ class RepeatedCVScorer:
         return CVScores(*(np.mean(each, axis=0) for each in zip(*found, strict=True)))
 
     def threshold(self, scores: FloatArray) -> float:
-        """The mean of thresholds that are almost the best in each round, and steady.
+        """The mean over rounds of stable, almost best thresholds.
 
         Parameters
         ----------
@@ -172,8 +171,8 @@ class Sigmoid(NamedTuple):
 def fit_sigmoid(y: FloatArray, scores: FloatArray, weights: FloatArray | None) -> Sigmoid:
     """The sigmoid of the scores (Platt 2000), by a logistic regression on one column.
 
-    Where scores tell nothing, or the contrary, the slope is a small positive number: a higher score
-    never lowers the odds.
+    Where scores are uninformative or reversed the slope is a small positive number: a higher score
+    never lowers the probability.
     """
     spread = float(np.std(scores)) or 1.0
     column = (scores / spread)[:, np.newaxis]
@@ -206,7 +205,7 @@ def probabilities(targets: Targets, decision: FloatArray, log_odds: FloatArray) 
 
 
 def choose(found: CVScores) -> tuple[list[tuple[int, int]], int]:
-    """Candidate and final model for each size, and the place of the size that is chosen.
+    """Candidate and final model for each size, and the index of the chosen size.
 
     Sizes up to the chosen one have its setting, larger ones the best of their own.
     """

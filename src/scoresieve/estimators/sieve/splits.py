@@ -1,4 +1,4 @@
-"""Rows that train and rows that are held out, each row once."""
+"""Splits into training rows and held-out rows, each row held out equally often."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from scoresieve.estimators.targets import Targets
 
 #: Rounds by default: enough to hold out this many rows together, but not more than this.
 ROWS_OF_ALL_ROUNDS, MOST_ROUNDS = 1500, 5
-#: What scikit-learn says of a class with fewer rows than there are parts.
+#: The warning of scikit-learn for a class with fewer rows than folds.
 _SMALL_CLASS = re.compile(r"The least populated class in y has only .*n_splits=(\d+)")
-_ALL_ROWS = "cv must hold every row out once, as KFold does, or equally often, as RepeatedKFold."
+_ALL_ROWS = "cv must hold out every row equally often: use for example KFold or RepeatedKFold."
 _ADVICE = (
-    "use fewer splits, or a splitter that spreads each class over all parts, such as "
+    "use fewer splits, or a splitter that spreads each class over all folds, such as "
     "StratifiedKFold."
 )
 
 
 @dataclass(frozen=True, eq=False)
 class Split:
-    """Row numbers of the part that trains and of the part that is held out."""
+    """Indices of the training rows and of the held-out rows."""
 
     train: IntArray
     test: IntArray
@@ -50,7 +50,7 @@ class LabelledData:
 
 
 class Parts(NamedTuple):
-    """The rows that count, the splits of them, and the split that holds each one out.
+    """The rows with a weight, their splits, and the split that holds each one out.
 
     Attributes
     ----------
@@ -105,22 +105,22 @@ def rounds_of_rows(splits: list[Split], counts: BoolArray) -> tuple[IntArray, In
         taken = split.test[part_of[split.test] >= 0]
         if taken.size:
             raise ValueError(
-                f"row {taken[0]} is held out in splits {part_of[taken[0]]} and {number}, and some "
-                f"rows in none of them; {_ALL_ROWS}"
+                f"row {taken[0]} is held out in splits {part_of[taken[0]]} and {number}, but other "
+                f"rows in no split; {_ALL_ROWS}"
             )
         part_of[split.test] = number
         round_of.append(len(rounds) - 1)
     missing = np.flatnonzero(counts & (rounds[-1] < 0))
     if missing.size:
-        often = "in no split" if len(rounds) == 1 else "less often than others"
+        often = "in no split" if len(rounds) == 1 else "less often than other rows"
         raise ValueError(f"row {missing[0]} is held out {often}; {_ALL_ROWS}")
     return np.array(round_of), np.array(rounds)
 
 
 def n_default_rounds(n_samples: int) -> int:
-    """How often each row is held out by default: more than once where rows are few.
+    """How often each row is held out by default: more than once if there are few rows.
 
-    Scores of a few dozen rows depend on how they are split; means over several splits less so.
+    Scores on a few dozen rows depend on the split; means over several splits depend less on it.
     """
     return int(np.clip(ROWS_OF_ALL_ROUNDS // max(n_samples, 1), 1, MOST_ROUNDS))
 
@@ -142,15 +142,16 @@ def make_splits(cv: Any, data: LabelledData, groups: Any = None, n_rounds: int =
     Raises
     ------
     ValueError
-        If a part is empty, shares a row with the other part, or has to train without a class.
+        If a split has no training or test rows, shares a row between them, or trains without a
+        class.
     """
     if isinstance(cv, numbers.Integral) and (isinstance(cv, bool) or cv < 2):
-        raise ValueError(f"cv must be at least 2 parts, a splitter or pairs of rows; got {cv!r}.")
+        raise ValueError(f"cv must be 2 or more folds, a splitter or pairs of rows; got {cv!r}.")
     splitter = check_cv(cv, data.y, classifier=True)
     splitters = [shuffled(splitter, cv, seed) for seed in range(n_rounds if cv is None else 1)]
     splits, n_parts_of_small_class = _split(splitters, data, groups)
     if not splits:
-        raise ValueError(f"cv={cv!r} gives no split; give at least one.")
+        raise ValueError(f"cv={cv!r} yields no split; give at least one.")
     for number, split in enumerate(splits):
         _check_rows(number, split)
     for problem, labels in enumerate(data.targets.labels(data.y)):
@@ -158,15 +159,15 @@ def make_splits(cv: Any, data: LabelledData, groups: Any = None, n_rounds: int =
             if np.unique(labels[split.train]).size == 1:
                 lacking = _lacking(labels, split.train, data.targets, problem)
                 raise ValueError(
-                    f"the training part of split {number} holds no {lacking}; {_ADVICE}"
+                    f"the training rows of split {number} hold no {lacking}; {_ADVICE}"
                 )
     if n_parts_of_small_class is not None:
         classes, counts = np.unique(data.y, return_counts=True)
         label, count = classes[np.argmin(counts)].item(), int(counts.min())
         warn_user(
-            f"class {label!r} has {count} rows, fewer than the {n_parts_of_small_class} parts of "
-            "cv, so that some parts hold none of it and its scores are coarse. Pass "
-            f"cv={count}, or add rows of the class."
+            f"class {label!r} has {count} rows, fewer than the {n_parts_of_small_class} folds of "
+            "cv: some folds hold none, which makes its scores imprecise. "
+            f"Pass cv={count}, or add rows of the class."
         )
     return splits
 
@@ -194,10 +195,9 @@ def _split(splitters: list[Any], data: LabelledData, groups: Any) -> tuple[list[
 
 
 def shuffled(splitter: Any, cv: Any, seed: int) -> Any:
-    """What stands for a number of parts, with rows in random order, the same for equal seeds.
+    """The splitter that stands for a number of folds, shuffled with a fixed seed.
 
-    Files are often sorted, by source or by date: a part that is a block of neighbours tells little
-    about rows like those that the others hold.
+    Files are often sorted, by source or by date. A fold of neighbouring rows is then a poor sample.
     """
     if cv is not None and not isinstance(cv, numbers.Integral):
         return splitter
@@ -212,20 +212,20 @@ def _row_numbers(rows: Any, weights: FloatArray | None) -> IntArray:
 
 
 def _check_rows(number: int, split: Split) -> None:
-    """Refuse a part without rows, and rows in both parts."""
+    """Refuse splits without rows, and rows on both sides."""
     for rows, part in ((split.train, "training"), (split.test, "test")):
         if rows.size == 0:
-            raise ValueError(f"the {part} part of split {number} has no rows; change cv.")
+            raise ValueError(f"split {number} of cv has no {part} rows; use another cv.")
     both = np.intersect1d(split.train, split.test)
     if both.size:
         raise ValueError(
-            f"row {both[0]} is in the training part and in the test part of split {number}, so "
-            "that its score would be of a row that the model has seen; give disjoint parts in cv."
+            f"row {both[0]} is both a training row and a test row of split {number}, so its score "
+            "would be optimistic; give disjoint rows in cv."
         )
 
 
 def _lacking(labels: FloatArray, rows: IntArray, targets: Targets, problem: int) -> str:
-    """What the rows do not hold, and how many of them there are, for messages."""
+    """The class that the rows lack, and its number of rows in y, for messages."""
     name, held = targets.name(problem), labels[rows[0]]
     what = f"example of class {name}" if held < 0 else f"example of a class other than {name}"
     return f"{what} (y has {np.count_nonzero(labels != held)})"
