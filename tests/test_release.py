@@ -63,4 +63,4 @@ def test_an_index_sees_no_link_to_a_file_of_the_repository():
     for rule in hook["substitutions"]:
         text = re.sub(rule["pattern"], rule["replacement"], text)
     assert not LINK.search(text)
-    assert "of the source: Held-out F1 against the number of words" in text
+    assert "of the source: Test F1 against the number of words" in text

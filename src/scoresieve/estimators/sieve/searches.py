@@ -46,7 +46,7 @@ class Bound(Candidate):
 
     @property
     def name(self) -> str:
-        """The measure and C."""
+        """As users type it, and C."""
         return f"bound, C={self.C:g}"
 
     def select(self, problem: SelectionProblem, sizes: Sequence[int]) -> list[SelectedColumns]:
