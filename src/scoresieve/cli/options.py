@@ -10,7 +10,8 @@ import click
 
 #: Offered by shell completion; ``--measure`` takes every name that the library knows.
 MEASURES = (
-    *("f1", "f2", "f0.5", "prec@100", "rec@2p", "prbep", "roc_auc", "average_precision"),
+    *("f1", "f2", "f0.5", "prec@100", "prec@1%", "rec@2p", "prbep", "roc_auc"),
+    "average_precision",
     *("accuracy", "balanced_accuracy", "jaccard", "mcc", "gmean"),
     *("precision@recall>=0.8", "recall@precision>=0.9"),
 )
