@@ -127,7 +127,9 @@ def test_floor_is_checked(floor):
         RecallUnderPrecisionFloor(floor=floor)
 
 
-@pytest.mark.parametrize("k", [0, -3, True, 2.0, "", "0p", "p/0", "2", "pp", "-p", None, "p/2/2", "0%", "101%", "%"])
+@pytest.mark.parametrize(
+    "k", [0, -3, True, 2.0, "", "0p", "p/0", "2", "pp", "-p", None, "p/2/2", "0%", "101%", "%"]
+)
 @pytest.mark.parametrize("kind", [PrecisionAtK, RecallAtK])
 def test_k_is_checked(kind, k):
     with pytest.raises(ValueError, match="k must be"):
