@@ -66,12 +66,11 @@ class Targets:
         known = [plain_label(each) for each in positives]
         if label is None and len(known) == 1:
             return 0
-        found = [
-            place for place, each in enumerate(positives) if label is not None and each == label
-        ]
-        if not found:
+        found = [place for place, each in enumerate(positives) if each == label]
+        if label is None or not found:
             raise ValueError(
-                f"label={label!r} is not a class with a score of its own; give one of {known!r:.200}."
+                f"label={label!r} is not a class with a score of its own; give one of "
+                f"{known!r:.200}."
             )
         return found[0]
 
