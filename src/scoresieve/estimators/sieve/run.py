@@ -158,21 +158,20 @@ class SieveRun:
             scores = held_out.scores[best][at, k, final]
             slope, shift = sigmoid = scorer.sigmoid(scores)
             threshold = scorer.threshold(scores)
-            held_out_table = scorer.threshold_table(scores, threshold, sigmoid)
-            threshold = slope * threshold + shift
             model = ClassModel(
                 selected.columns,
                 slope * w,
                 slope * intercept + shift,
-                threshold,
-                alarm_rate=float(held_out_table.alarm_rates[held_out_table.place(threshold)]),
+                slope * threshold + shift,
+                alarm_rate=scorer.alarm_rate(scores, threshold),
                 C=plan.candidates[at].C,
                 price=selected.price,
                 n_positives=int(self.parts.n_positives[problem]),
                 choice=ChoiceTable(table, rows[k]),
             )
             smaller.append(model)
-        choice = ChoiceTable(table, rows[size], thresholds=held_out_table)
+        levels = scorer.threshold_table(scores, threshold, sigmoid)
+        choice = ChoiceTable(table, rows[size], thresholds=levels)
         if source.has_same_columns:
             counts = count_selections(rows, settings, held_out.folds[best], X.n_columns)
             choice = replace(choice, smaller=tuple(smaller), folds=counts)

@@ -163,6 +163,11 @@ class RepeatedCVScorer:
         """The log-odds of the scores of all rounds together, of shape (n_rounds, n_samples)."""
         return fit_sigmoid(*self._pooled(scores))
 
+    def alarm_rate(self, scores: FloatArray, threshold: float) -> float:
+        """The share of all rounds' rows above a threshold."""
+        _, pooled, weights = self._pooled(scores)
+        return float(np.average(pooled > threshold, weights=weights))
+
     def threshold_table(self, scores: FloatArray, own: float, calibrate: Sigmoid) -> ThresholdTable:
         """Hits and false alarms of all rounds together above some thresholds, one of them ``own``.
 
