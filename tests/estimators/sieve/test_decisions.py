@@ -144,6 +144,13 @@ def test_the_summary_tells_what_was_asked_for_and_what_it_costs(fitted):
     assert "for a miss that costs 20 and an alarm 1" in " ".join(costs.split())
 
 
+def test_scores_without_a_threshold_are_those_of_any_threshold(fitted):
+    X, y, _ = fitted
+    for measure in ("prec@10%", "roc_auc"):
+        model = ScoreSieve(measure, n_features_to_select=1, pos_label="fraud", **QUICK).fit(X, y)
+        assert fact(model.at(recall=0.5), "score") == fact(model, "score")
+
+
 def test_a_sieve_expects_the_share_of_held_out_rows_above_its_threshold(fitted):
     """F1 of the counts at its threshold is close to the best, which is the score of the choice."""
     _, y, model = fitted

@@ -70,7 +70,8 @@ def held_out_score_fact(measure: Measure, model: ClassModel, rows: str) -> Fact:
     n_settings = len(choice.table["params"])
     best = f"; best of {n_settings} settings, so slightly optimistic" if n_settings > 1 else ""
     where = f"held-out {rows}"
-    if model.goal is not None and measure.flips_examples:
+    is_at_threshold = measure.flips_examples and not isinstance(measure, HighestScores)
+    if model.goal is not None and is_at_threshold:
         where += " at its best threshold, not at this one"
     sentence = f"{measure.name} {score:.3f} on {where} (standard error {error:.3f}{best})"
     values = {"score": score, "standard_error": error, "measure": measure.name, "rows": "held-out"}
