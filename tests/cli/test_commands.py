@@ -70,10 +70,8 @@ def test_fit_as_json(cli):
     assert found["estimator"] == "ScoreSieve"
     assert found["positive"] == ["refund"]
     assert len(found["features"]) == 3
-    assert found["test"] == json.loads(cli("score model messages_new.csv --json").out)
-    heading, line = cli("score model messages_new.csv").out.splitlines()
-    assert heading.split() == ["measure", "score"]
-    assert line == f"f1       {found['test']['f1']:.4g}"
+    scores = json.loads(cli("score model messages_new.csv --json").out)
+    assert found["test"].items() <= scores.items()
 
 
 def test_a_warning_of_the_library_is_one_line_with_options(cli):
@@ -103,7 +101,8 @@ def test_predictions_of_a_table_need_no_training_data(cli, models, folder):
         "f1": f1_score(truth, labels, pos_label="refund"),
         "roc_auc": roc_auc_score(truth == "refund", scores),
     }
-    assert json.loads(found.out) == pytest.approx(expected, abs=1e-6)
+    scores = json.loads(found.out)
+    assert {name: scores[name] for name in expected} == pytest.approx(expected, abs=1e-6)
 
 
 def test_columns_may_come_in_any_order_and_labels_may_be_missing(cli, models):
@@ -176,9 +175,9 @@ def test_the_positive_class_of_a_loss_is_the_one_that_was_named(cli):
         assert all((float(row["score"]) > 0) == (row["label"] == label) for row in rows)
         truth = pd.read_csv("messages.csv")["label"]
         found = [row["label"] for row in rows]
-        expected = {"f1": f1_score(truth, found, pos_label=label)}
-        scores = cli(f"score {label} messages.csv --measure f1 --json")
-        assert json.loads(scores.out) == pytest.approx(expected)
+        scores = json.loads(cli(f"score {label} messages.csv --measure f1 --json").out)
+        assert scores["f1"] == pytest.approx(f1_score(truth, found, pos_label=label))
+        assert scores["alarms"] == found.count(label)
     weights = [
         {each["feature"]: each["weight"] for each in json.loads(cli(line).out)["features"]}
         for line in ("inspect other --json", "inspect refund --json")
@@ -213,10 +212,8 @@ def test_a_model_of_python_is_taken_and_one_of_the_command_line_is_read(cli, mod
     model = scoresieve.MeasureSVC(n_features_to_select=1, pos_label="yes").fit(frame, y)
     model.save(folder / "model")
     frame.assign(label=y).to_csv("data.csv", index=False)
-    assert (
-        cli("score model data.csv --label label --json").out
-        == json.dumps({"f1": model.score(frame, y)}, indent=1) + "\n"
-    )
+    scores = json.loads(cli("score model data.csv --label label --json").out)
+    assert scores["f1"] == model.score(frame, y)
     assert [row["label"] for row in table_of(cli("predict model data.csv").out)] == list(
         model.predict(frame)
     )

@@ -56,8 +56,8 @@ SETTINGS = {
 CLASSIFIERS = {
     name: each
     for package in (scoresieve, mil, baselines)
-    for name, each in vars(package).items()
-    if name in package.__all__ and inspect.isclass(each) and issubclass(each, ClassifierMixin)
+    for name, each in ((name, getattr(package, name)) for name in package.__all__)
+    if inspect.isclass(each) and issubclass(each, ClassifierMixin)
 }
 #: Measures as scikit-learn computes them, from labels and decisions.
 METRICS = {
@@ -130,6 +130,45 @@ def test_the_score_is_the_measure_or_the_accuracy(name, kind, fitted):
         expected = accuracy_score(y, model.predict(form(X)))
     assert model.score(form(X), y) == pytest.approx(expected)
     assert 0.4 < expected <= 1
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("name", SETTINGS)
+def test_the_rows_of_the_highest_scores(name, kind, fitted):
+    """Of one class each, by decisions in Python; a tie goes to the first row."""
+    model, form, X, _ = fitted(name, kind)
+    X = np.vstack([X[::-1], X])  # each row twice
+    decision = np.reshape(model.decision_function(form(X)), (len(X), -1))
+    labels = model.classes_[1:] if kind == "binary" else model.classes_
+    for label, scores in zip(labels, decision.T, strict=True):
+        expected = sorted(range(len(X)), key=lambda row: (-scores[row], row))
+        assert model.predict_top(form(X), 7, label=label).tolist() == expected[:7]
+        assert model.predict_top(form(X), len(X), label=label).tolist() == expected
+    if kind == "binary":
+        assert model.predict_top(form(X), 7).tolist() == expected[:7]
+
+
+def test_the_highest_scores_of_the_class_that_was_named_positive(binary):
+    X, y = binary
+    model = MeasureSVC("f1", n_features_to_select=2, pos_label="no").fit(X, y)
+    assert np.all(y[model.predict_top(X, 10)] == "no")
+
+
+@pytest.mark.parametrize(
+    ("kind", "arguments", "message"),
+    [
+        ("binary", {"k": 0}, "k must be an integer of at least 1; got 0"),
+        ("binary", {"k": 0.01}, "k must be an integer of at least 1; got 0.01"),
+        ("binary", {"k": 81}, "k=81 is more than the 80 rows of X; lower k"),
+        ("binary", {"k": 5, "label": "no"}, r"label='no' is not a class .* give one of \['yes'\]"),
+        ("three_classes", {"k": 5}, r"label=None is not a class .* give one of \[3, 5, 8\]"),
+        ("indicators", {"k": 5, "label": 4}, r"label=4 is not a class .* \[0, 1, 2, 3\]"),
+    ],
+)
+def test_wrong_calls_for_the_highest_scores(kind, arguments, message, fitted):
+    model, form, X, _ = fitted("MeasureSVC", kind)
+    with pytest.raises(ValueError, match=message):
+        model.predict_top(form(X), **arguments)
 
 
 @pytest.mark.parametrize("name", SETTINGS)

@@ -80,22 +80,21 @@ def of_cells(function):
     return Definition(lambda tp, fp, P, N: function(tp, fp, P - tp, N - fp))
 
 
-def at_k(loss, relation, factor):
-    """Only labellings whose number of positives is in this relation to k, or to a share of P."""
+def at_k(loss, relation, k):
+    """Only labellings whose number of positives is in this relation to k(P, N), at least 1."""
 
     def admissible(tp, fp, P, N):
-        k = factor if isinstance(factor, int) else max(1, int(np.floor(factor * P)))
-        return relation(tp + fp, k)
+        return relation(tp + fp, max(1, int(np.floor(k(P, N)))))
 
     return Definition(loss, admissible)
 
 
-def prec_at(factor):
-    return at_k(one_minus_precision, np.greater_equal, factor)
+def prec_at(k):
+    return at_k(one_minus_precision, np.greater_equal, k)
 
 
-def rec_at(factor):
-    return at_k(one_minus_recall, np.less_equal, factor)
+def rec_at(k):
+    return at_k(one_minus_recall, np.less_equal, k)
 
 
 def hits_at(k):
@@ -117,13 +116,23 @@ MEASURES = {
     "jaccard": Definition(lambda tp, fp, P, N: 1 - tp / (P + fp)),
     "mcc": Definition(one_minus_correlation),
     "gmean": of_cells(lambda *cells: 1 - g_mean(*cells)),
-    "prbep": at_k(one_minus_recall, np.equal, 1.0),
+    "prbep": at_k(one_minus_recall, np.equal, lambda P, N: P),
 }
 for _floor in ("0.001", "0.5", "0.6", "0.7", "1"):
     MEASURES[f"precision@recall>={_floor}"] = under_floor(float(_floor))
     MEASURES[f"recall@precision>={_floor}"] = above_floor(float(_floor))
-for _k, _factor in {"1": 1, "2": 2, "p": 1.0, "p/2": 0.5, "2p": 2.0, "3p/2": 1.5}.items():
-    MEASURES[f"prec@{_k}"], MEASURES[f"rec@{_k}"] = prec_at(_factor), rec_at(_factor)
+for _name, _k in {
+    "1": lambda P, N: 1,
+    "2": lambda P, N: 2,
+    "p": lambda P, N: P,
+    "p/2": lambda P, N: P / 2,
+    "2p": lambda P, N: 2 * P,
+    "3p/2": lambda P, N: 3 * P / 2,
+    "10%": lambda P, N: (P + N) / 10,
+    "37.5%": lambda P, N: 3 * (P + N) / 8,
+    "100%": lambda P, N: P + N,
+}.items():
+    MEASURES[f"prec@{_name}"], MEASURES[f"rec@{_name}"] = prec_at(_k), rec_at(_k)
 
 
 @st.composite

@@ -43,6 +43,8 @@ NAMED = {
     "rec@2p": RecallAtK(k="2p"),
     "rec@p": RecallAtK(k="p"),
     "rec@7": RecallAtK(k=np.int64(7)),
+    "prec@1%": PrecisionAtK(k="1%"),
+    "rec@0.05%": RecallAtK(k="0.05 %"),
     "precision@recall>=0.8": PrecisionUnderRecallFloor(floor=0.8),
     "precision@recall>=1": PrecisionUnderRecallFloor(floor=1),
     "recall@precision>=0.9": RecallUnderPrecisionFloor(floor=0.9),
@@ -86,6 +88,8 @@ def test_names_keep_every_digit(beta):
         ("prec@0.5p", "prec@p/2"),
         ("Prec@2P", "prec@2p"),
         ("rec@2p/4", "rec@p/2"),
+        ("prec@2.50%", "prec@2.5%"),
+        ("Rec@ 100.0 %", "rec@100%"),
         ("precision@recall >= 0.80", "precision@recall>=0.8"),
         ("Recall@Precision >= 0.90", "recall@precision>=0.9"),
         ("MCC", "mcc"),
@@ -123,14 +127,16 @@ def test_floor_is_checked(floor):
         RecallUnderPrecisionFloor(floor=floor)
 
 
-@pytest.mark.parametrize("k", [0, -3, True, 2.0, "", "0p", "p/0", "2", "pp", "-p", None, "p/2/2"])
+@pytest.mark.parametrize(
+    "k", [0, -3, True, 2.0, "", "0p", "p/0", "2", "pp", "-p", None, "p/2/2", "0%", "101%", "%"]
+)
 @pytest.mark.parametrize("kind", [PrecisionAtK, RecallAtK])
 def test_k_is_checked(kind, k):
     with pytest.raises(ValueError, match="k must be"):
         kind(k=k)
 
 
-@pytest.mark.parametrize("name", ["prec@0", "rec@0p", "prec@1.5"])
+@pytest.mark.parametrize("name", ["prec@0", "rec@0p", "prec@1.5", "rec@0%", "prec@200%"])
 def test_names_with_a_bad_k_say_so(name):
     with pytest.raises(ValueError, match="k must be"):
         get_measure(name)
@@ -142,6 +148,18 @@ def test_k_is_a_number_of_examples(kind):
     wanted = {"p": 7, "2p": 14, "p/2": 3, "0.5p": 3, "p/100": 1, "3p/2": 10, 5: 5, 20: 20}
     assert {k: kind(k=k).n_alarms(y) for k in wanted} == wanted
     assert kind(k="0.1p").n_alarms(np.repeat([1.0, -1.0], [30, 1])) == 3
+
+
+@pytest.mark.parametrize("kind", [PrecisionAtK, RecallAtK])
+def test_a_share_is_of_the_rows_at_hand(kind):
+    """At least one, and never more than the share."""
+    y = np.repeat([1.0, -1.0], [7, 13])
+    wanted = {"1%": 1, "5%": 1, "9.9%": 1, "10%": 2, "14.99%": 2, "15%": 3, "100%": 20}
+    assert {k: kind(k=k).n_alarms(y) for k in wanted} == wanted
+    measure = kind(k="10%")
+    assert measure.n_alarms(np.tile(y, 50)) == 100
+    assert measure.of_share(0.8) is measure
+    assert kind(k="100%").n_alarms(np.array([1.0, -1.0])) == 2
 
 
 @pytest.mark.parametrize("kind", [PrecisionAtK, RecallAtK])

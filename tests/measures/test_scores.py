@@ -105,6 +105,10 @@ def test_top_k_scores_are_means_over_orders_of_ties(problem):
         expected = mean_over_orders(y, scores, k)
         assert PrecisionAtK(k=k).score(y, scores) == pytest.approx(expected / k)
         assert RecallAtK(k=k).score(y, scores) == pytest.approx(expected / n_positive)
+    k = max(1, y.size * 4 // 10)
+    expected = mean_over_orders(y, scores, k)
+    assert PrecisionAtK(k="40%").score(y, scores) == pytest.approx(expected / k)
+    assert RecallAtK(k="40%").score(y, scores) == pytest.approx(expected / n_positive)
     expected = mean_over_orders(y, scores, n_positive) / n_positive
     assert PRBEP().score(y, scores) == pytest.approx(expected)
 

@@ -172,6 +172,16 @@ def test_the_confusion_matrix_is_that_of_predict(opened, looked_at):
     assert f"precision {tp / (tp + fp):.3f}, recall {tp / (tp + fn):.3f}" in words
 
 
+def test_calibration_is_drawn_for_the_chosen_size_alone(opened, looked_at):
+    page = opened("sieve")
+    assert page.locator("#calibration circle").count() == 10
+    keep(page, "calibration")
+    page.focus("#size")
+    page.keyboard.press("Home")
+    assert page.locator("#calibration-figure").is_hidden()
+    assert opened("svc").locator("#calibration-figure").is_hidden()
+
+
 def test_the_table_filters_and_sorts(opened, looked_at):
     page = opened("sieve")
     everything = names_of(page)

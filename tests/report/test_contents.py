@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy.special import expit
+from sklearn.calibration import CalibrationDisplay
 from sklearn.metrics import confusion_matrix, f1_score, precision_recall_curve
 
 from scoresieve import BudgetRegressor, ScoreSieve, baselines
@@ -56,6 +57,32 @@ def test_confusion_and_curve_are_those_of_scikit_learn(page, looked_at):
     assert np.allclose(point["curve"], expected, atol=1e-5)
     assert point["share"] == np.mean(looked_at.y)
     assert page["test"]["score"] == pytest.approx(f1_score(looked_at.y, predicted))
+
+
+def test_calibration_in_groups_of_equal_size(page, looked_at):
+    """Ten of sixteen rows, by hand; scikit-learn's own plot of the model has the same points."""
+    (part,) = page["parts"]
+    chances = looked_at.sieve.predict_proba(looked_at.X)[:, 1]
+    groups = np.array_split(np.argsort(chances), 10)
+    expected = [[chances[rows].mean(), looked_at.y[rows].mean()] for rows in groups]
+    assert np.allclose(part["calibration"], expected, atol=1e-5)
+    pytest.importorskip("matplotlib").use("Agg")
+    display = CalibrationDisplay.from_estimator(
+        looked_at.sieve, looked_at.X, looked_at.y, n_bins=10, strategy="quantile"
+    )
+    assert np.allclose(display.prob_pred, [mean for mean, _ in expected])
+    assert np.allclose(display.prob_true, [share for _, share in expected])
+    display.figure_.clear()
+
+
+def test_models_without_probabilities_have_no_calibration(looked_at):
+    (part,) = page_contents(looked_at.svc, looked_at.X, looked_at.y)["parts"]
+    assert part["calibration"] is None
+    (part,) = page_contents(looked_at.sieve)["parts"]
+    assert part["calibration"] is None
+    rows = looked_at.classes != "c"
+    found = page_contents(looked_at.several, looked_at.X[rows], looked_at.classes[rows])
+    assert [part["calibration"] is None for part in found["parts"]] == [False, False, True]
 
 
 def test_long_curves_lose_points_but_none_is_moved():

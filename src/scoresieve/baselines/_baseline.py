@@ -128,7 +128,7 @@ class Baseline(
         for y, fit in zip(labels, fits, strict=True):
             scores = linear_scores(X, fit.w[np.newaxis]).ravel()
             threshold = self._threshold(y, scores, fit)
-            training = self._training_score(y, scores + (fit.intercept - threshold))
+            decisions = scores + (fit.intercept - threshold)
             columns = fit.support
             models.append(
                 ClassModel(
@@ -138,7 +138,8 @@ class Baseline(
                     threshold=threshold,
                     C=None if fit.C is None else float(fit.C),
                     n_positives=int(np.count_nonzero(y > 0)),
-                    training_score=training,
+                    training_score=self._training_score(y, decisions),
+                    alarm_rate=float(np.mean(decisions > 0)),
                     n_iter=int(fit.n_iter),
                     certificate=fit.certificate,
                 )

@@ -13,6 +13,7 @@ from scoresieve.cli.options import (
     bag_option,
     command,
     common_options,
+    copying_options,
     debug_option,
     file_argument,
     fitting_options,
@@ -102,16 +103,21 @@ def path(file: str, as_json: bool, **options: Any) -> None:
 @command(
     "scoresieve predict model new.csv > predictions.csv",
     "cat new.csv | scoresieve predict model -",
+    "scoresieve predict model new.csv --id patient --recall 0.9",
+    "scoresieve predict model new.csv --id invoice --keep amount --top 50",
     "scoresieve predict model new.svm.gz --json -o predictions.jsonl",
 )
 @model_argument
 @file_argument
+@copying_options
 @prediction_options
 def predict(model: str, file: str, **options: Any) -> None:
     """Write label, score and probability of each row as CSV.
 
     FILE needs the columns of the training file, but no labels; - is standard input. A score above 0
-    predicts the positive class. With --json each line is an object.
+    predicts the positive class. With --json each line is an object. Models of the sieve can take
+    another threshold, chosen on the held-out rows of their fit: give --recall, --precision,
+    --alarm-rate or both costs.
     """
     from scoresieve.cli.tasks.predicting import predict_file
 
@@ -134,18 +140,21 @@ def predict(model: str, file: str, **options: Any) -> None:
 def score(model: str, file: str, measure: str | None, as_json: bool, **options: Any) -> None:
     """Score MODEL on the labelled rows, or bags, of FILE.
 
-    With more than two classes: the mean over the classes, each against the rest.
+    Precision and recall of the predictions come with 95 % intervals. With more than two classes:
+    only the mean of the measure over the classes, each against the rest.
     """
     from scoresieve.cli.tasks.fitting import check_measures
     from scoresieve.cli.tasks.models import load_model
-    from scoresieve.cli.tasks.predicting import held_out_scores
+    from scoresieve.cli.tasks.predicting import score_rows, score_summary
 
     measures = check_measures(measure) if measure else []
-    found = held_out_scores(load_model(model), file, measures, **options)
+    found = score_rows(load_model(model), file, measures, **options)
     if as_json:
         write_json(found)
     else:
-        write_table([{"measure": name, "score": value} for name, value in found.items()])
+        rows, sentence = score_summary(found)
+        write_table(rows)
+        write(sentence)
 
 
 @command("scoresieve inspect model", "scoresieve inspect model --json")

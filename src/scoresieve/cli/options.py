@@ -10,7 +10,8 @@ import click
 
 #: Offered by shell completion; ``--measure`` takes every name that the library knows.
 MEASURES = (
-    *("f1", "f2", "f0.5", "prec@100", "rec@2p", "prbep", "roc_auc", "average_precision"),
+    *("f1", "f2", "f0.5", "prec@100", "prec@1%", "rec@2p", "prbep", "roc_auc"),
+    "average_precision",
     *("accuracy", "balanced_accuracy", "jaccard", "mcc", "gmean"),
     *("precision@recall>=0.8", "recall@precision>=0.9"),
 )
@@ -163,9 +164,49 @@ solving_options = all_of(
         "--max-time", type=click.FloatRange(min=0, min_open=True), help="Time limit in seconds."
     ),
 )
+
+
+def _share_option(name: str, about: str) -> Decorator:
+    return click.option(
+        name, type=click.FloatRange(min=0, max=1, min_open=True), metavar="SHARE", help=about
+    )
+
+
+def _cost_option(name: str, about: str) -> Decorator:
+    return click.option(
+        name, type=click.FloatRange(min=0, min_open=True), metavar="NUMBER", help=about
+    )
+
+
 prediction_options = all_of(
+    click.option(
+        "--top",
+        type=click.IntRange(min=1),
+        metavar="K",
+        help="Only the K highest scores, highest first, with their row numbers from 1.",
+    ),
+    _share_option("--recall", "Threshold that finds this share of the held-out positives: 0.9."),
+    _share_option("--precision", "Threshold at which this share of the alarms is right: 0.8."),
+    _share_option("--alarm-rate", "Threshold with alarms for at most this share of rows: 0.01."),
+    _cost_option("--cost-of-miss", "With --cost-of-alarm: the threshold with the lowest cost."),
+    _cost_option("--cost-of-alarm", "Of one false alarm, in the unit of --cost-of-miss."),
     click.option("-o", "--output", type=click.Path(), metavar="FILE", help="Default: stdout."),
     common_options,
+)
+copying_options = all_of(
+    click.option(
+        "--id",
+        "ids",
+        multiple=True,
+        metavar="NAME",
+        help="Column of FILE to put before the predictions (repeatable).",
+    ),
+    click.option(
+        "--keep",
+        multiple=True,
+        metavar="NAME",
+        help="Column of FILE to put behind the predictions (repeatable).",
+    ),
 )
 fitting_options = all_of(
     reading_options,

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import partial
+from math import nan
 from typing import Any, ClassVar
 
 import numpy as np
@@ -199,9 +200,11 @@ def class_model(
         scores = problem.design.scores(result.w[result.support], result.support)
         is_free = risk.is_tight and problem.constant > 0
         shift = result.intercept + risk.threshold(scores, -result.intercept, is_free=is_free)
-        score = training_score(risk, scores + (result.intercept - shift))
+        scores = scores + (result.intercept - shift)
+        score = training_score(risk, scores)
+        alarm_rate = float(np.average(scores > 0, weights=risk.weights))
     else:
-        score = training_score_of_loss(problem, result)
+        score, alarm_rate = training_score_of_loss(problem, result)
     proved = ("primal", "dual", "gap", "l0_gap", "refit_gap", "status", "history", "dual_point")
     return ClassModel(
         columns=columns,
@@ -212,6 +215,7 @@ def class_model(
         price=float(result.price),
         n_positives=int(n_positives),
         training_score=float(score),
+        alarm_rate=alarm_rate,
         n_iter=int(result.n_iter),
         certificate=FitCertificate(**{name: getattr(result, name) for name in proved}),
     )
@@ -223,24 +227,37 @@ def training_score(risk: MeasureRisk, scores: FloatArray) -> float:
     return float(measure.score(risk.y, scores))
 
 
-def training_score_of_loss(problem: Problem, result: SolveResult) -> float:
-    """The accuracy of the training rows, or R^2 for a regression; no score leaves its block."""
+def training_score_of_loss(problem: Problem, result: SolveResult) -> tuple[float, float]:
+    """Accuracy and share of alarms of the training rows, or R^2 and NaN for a regression.
+
+    No score leaves its block.
+    """
     risk = problem.risk
     assert isinstance(risk, LossRisk)
     y, weights = risk.y, risk.row_weights
     model = result.w[result.support], result.support, result.intercept
     if risk.loss.task == "classification":
-        return problem.design.total(weight_of_right, *model, y, weights) / float(weights.sum())
+        total = float(weights.sum())
+        right, alarms = (
+            problem.design.total(weight, *model, y, weights) / total
+            for weight in (weight_of_right, weight_of_alarms)
+        )
+        return right, alarms
     errors = problem.design.total(squared_errors, *model, y, weights)
     spread = float(squared_errors(np.average(y, weights=weights), y, weights))
     if spread == 0.0:  # as sklearn.metrics.r2_score has it
-        return float(errors == 0.0)
-    return 1.0 - errors / spread
+        return float(errors == 0.0), nan
+    return 1.0 - errors / spread, nan
 
 
 def weight_of_right(scores: FloatArray, y: FloatArray, weights: FloatArray) -> float:
     """``sum_i c_i [sign(s_i) = y_i]``."""
     return float(np.sum(weights[(scores > 0) == (y > 0)]))
+
+
+def weight_of_alarms(scores: FloatArray, y: FloatArray, weights: FloatArray) -> float:
+    """``sum_i c_i [s_i > 0]``."""
+    return float(np.sum(weights[scores > 0]))
 
 
 def squared_errors(scores: Any, y: FloatArray, weights: FloatArray) -> float:

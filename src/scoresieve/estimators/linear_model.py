@@ -14,6 +14,7 @@ from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.validation import check_is_fitted
 
 from scoresieve._arrays import Array, BoolArray, FloatArray, IntArray
+from scoresieve._checks import check_count
 from scoresieve.certificate import Certificate, certify
 from scoresieve.design import RowBlocks
 from scoresieve.estimators.data import read_X
@@ -135,6 +136,30 @@ class LinearModelMixin(SummaryMixin):
         """The class of each row of X, or an indicator matrix of shape (n_samples, n_classes)."""
         decision = self.decision_function(X)
         return self.targets_.predict(decision)
+
+    def predict_top(self, X: Any, k: int, *, label: Any = None) -> IntArray:
+        """The row numbers of the k highest scores of a class, highest first; ties by row number.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+        k : int
+            At most n_samples. The threshold of the model plays no part.
+        label : object, optional
+            The class, needed with more than two classes or an indicator matrix, whose columns have
+            numbers. Of two classes it is the positive one.
+        """
+        k, problem = check_count(k, "k"), self._problem_of(label)
+        decision = self.decision_function(X)
+        if k > len(decision):
+            raise ValueError(f"k={k} is more than the {len(decision)} rows of X; lower k.")
+        scores = self.targets_.sign * decision.reshape(len(decision), -1)[:, problem]
+        return np.argsort(-scores, kind="stable")[:k]
+
+    def _problem_of(self, label: Any) -> int:
+        """The problem of a class of the fitted model."""
+        check_is_fitted(self, "models_")
+        return self.targets_.problem_of(label)
 
     def score(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> float:
         """The measure that the model was trained for, in [0, 1]; for a loss, the accuracy.

@@ -71,6 +71,85 @@ class FoldSelections:
     n_folds: int
 
 
+#: What a threshold can be chosen for, by the names of the arguments that go together.
+THRESHOLD_GOALS = (
+    *(("recall",), ("precision",), ("alarm_rate",)),
+    ("cost_of_miss", "cost_of_alarm"),
+)
+
+
+@dataclass(frozen=True, eq=False)
+class ThresholdTable:
+    """``a`` hits and ``b`` false alarms above a threshold, among held-out rows.
+
+        recall  a / P,   precision  a / (a + b),   alarm rate  (a + b) / (P + N)
+
+    Attributes
+    ----------
+    thresholds : ndarray of shape (n_thresholds,)
+        Log-odds, descending from no rows above to all of them. One is that of the fit.
+    n_hits, n_false_alarms : ndarray of shape (n_thresholds,)
+        Each row counts as often as it was held out, and by its weight.
+    """
+
+    thresholds: FloatArray
+    n_hits: FloatArray
+    n_false_alarms: FloatArray
+
+    @property
+    def n_alarms(self) -> FloatArray:
+        """``a + b``."""
+        return self.n_hits + self.n_false_alarms
+
+    @property
+    def recalls(self) -> FloatArray:
+        """``a / P``."""
+        return self.n_hits / self.n_hits[-1]
+
+    @property
+    def precisions(self) -> FloatArray:
+        """``a / (a + b)``; 0 without alarms."""
+        return self.n_hits / np.maximum(self.n_alarms, np.finfo(np.float64).tiny)
+
+    @property
+    def alarm_rates(self) -> FloatArray:
+        """``(a + b) / (P + N)``."""
+        return self.n_alarms / self.n_alarms[-1]
+
+    def place(self, threshold: float) -> int:
+        """The row of a threshold, or of the next lower one."""
+        lower = np.flatnonzero(self.thresholds <= threshold)
+        return int(lower[0]) if lower.size else self.thresholds.size - 1
+
+    def place_for(self, goal: Mapping[str, float]) -> int:
+        """The row with the best threshold for one of ``THRESHOLD_GOALS``.
+
+        The highest threshold that reaches a recall; the lowest with a precision, or within an alarm
+        rate; of equal costs ``cost_of_miss (P - a) + cost_of_alarm b`` the highest.
+        """
+        if "recall" in goal:
+            return int(np.argmax(self.recalls >= goal["recall"]))
+        if "cost_of_miss" in goal:
+            misses = self.n_hits[-1] - self.n_hits
+            costs = goal["cost_of_miss"] * misses + goal["cost_of_alarm"] * self.n_false_alarms
+            return int(np.argmin(costs))
+        ((name, value),) = goal.items()
+        is_precision, has_alarms = name == "precision", self.n_alarms > 0
+        found = self.precisions if is_precision else self.alarm_rates
+        reached = has_alarms & (found >= value if is_precision else found <= value)
+        if not reached.any():
+            # Rounded to what can be reached.
+            if is_precision:
+                limit = f"the highest is {np.floor(1e3 * found.max()) / 1e3:g}; ask for at most"
+            else:
+                lowest = found[has_alarms].min()
+                limit = f"the lowest is {np.ceil(1e6 * lowest) / 1e6:g}; ask for at least"
+            raise ValueError(
+                f"{name}={value:g} is not reached on the held-out rows, where {limit} that."
+            )
+        return int(np.flatnonzero(reached)[-1])
+
+
 @dataclass(frozen=True, eq=False)
 class ChoiceTable:
     """All settings compared by cross-validation, and the chosen one.
@@ -86,12 +165,15 @@ class ChoiceTable:
         model itself comes last. Empty where these were not kept.
     folds : FoldSelections or None
         The selections of the cross-validation fits.
+    thresholds : ThresholdTable or None
+        What thresholds give on the held-out rows; None in models with fewer columns.
     """
 
     table: Mapping[str, Any]
     row: int
     smaller: tuple[ClassModel, ...] = ()
     folds: FoldSelections | None = None
+    thresholds: ThresholdTable | None = None
 
     @property
     def params(self) -> dict[str, Any]:
@@ -128,6 +210,11 @@ class ClassModel:
         Training rows of the class.
     training_score : float
         Score on the training rows (optimistic); NaN where it was not computed.
+    alarm_rate : float
+        Share of the rows above the threshold: of held-out rows in models chosen by
+        cross-validation, else of the training rows. NaN where it was not computed.
+    goal : dict or None
+        What the threshold was chosen for after the fit: ``{"recall": 0.9}``.
     n_iter : int
         Iterations of the method.
     certificate : FitCertificate or None
@@ -143,6 +230,8 @@ class ClassModel:
     price: float = nan
     n_positives: int = 0
     training_score: float = nan
+    alarm_rate: float = nan
+    goal: Mapping[str, float] | None = None
     n_iter: int = 0
     certificate: FitCertificate | None = None
     choice: ChoiceTable | None = None

@@ -71,6 +71,8 @@ class ScoreSieve(
     * ``decision_function`` is the calibrated log-odds minus the threshold, and ``predict`` is
       positive above 0. With more than two classes it is the log-odds, ``predict`` takes the most
       probable class, and ``score`` uses each class's own threshold.
+    * :meth:`at` returns a copy with another threshold, for a recall, a precision, an alarm rate or
+      costs; :meth:`predict_top` returns the rows of the highest scores.
     * Identical inputs give identical bits, for every ``n_jobs``.
 
     Parameters

@@ -60,6 +60,20 @@ class Targets:
         label = self.classes[self.positive if self.kind == "binary" else problem]
         return repr(label.item() if isinstance(label, np.generic) else label)
 
+    def problem_of(self, label: Any = None) -> int:
+        """The problem whose positive class is ``label``; None for the one of two classes."""
+        positives = self.classes[[self.positive]] if self.kind == "binary" else self.classes
+        known = [plain_label(each) for each in positives]
+        if label is None and len(known) == 1:
+            return 0
+        found = [place for place, each in enumerate(positives) if each == label]
+        if label is None or not found:
+            raise ValueError(
+                f"label={label!r} is not a class with a score of its own; give one of "
+                f"{known!r:.200}."
+            )
+        return found[0]
+
     def labels(self, y: Any) -> Iterator[FloatArray]:
         """The labels in {-1, +1} of each problem in turn."""
         for problem in range(self.n_problems):

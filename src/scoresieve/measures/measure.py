@@ -314,7 +314,8 @@ def get_measure(name_or_measure: str | Measure) -> Measure:
     f1, f2, f0.5, ...          :class:`FBeta`, the number is beta
     jaccard                    :class:`Jaccard`
     prec@100, prec@p/2         :class:`PrecisionAtK`; p is the number of positives
-    rec@100, rec@2p            :class:`RecallAtK`
+    prec@1%                    :class:`PrecisionAtK` of 1 % of the rows at hand
+    rec@100, rec@2p, rec@5%    :class:`RecallAtK`
     prbep                      :class:`PRBEP`
     precision@recall>=0.8      :class:`PrecisionUnderRecallFloor`
     recall@precision>=0.9      :class:`RecallUnderPrecisionFloor`
@@ -349,6 +350,6 @@ def get_measure(name_or_measure: str | Measure) -> Measure:
             return make(match[1])
     raise ValueError(
         f"unknown measure {name_or_measure!r}; known are {', '.join(known_names())}, such as "
-        "'f1', 'prec@100', 'rec@2p' or 'precision@recall>=0.8'. For a function of the 2 x 2 table "
-        "use Contingency."
+        "'f1', 'prec@100', 'prec@1%', 'rec@2p' or 'precision@recall>=0.8'. For a function of the "
+        "2 x 2 table use Contingency."
     )

@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from abc import abstractmethod
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from fractions import Fraction
 from numbers import Integral
 from typing import Any
@@ -30,12 +31,17 @@ from scoresieve.measures.fractional import FractionalMeasure
 from scoresieve.measures.measure import Cut, check_flips, named
 
 #: k inside a name.
-K_PATTERN = r"([\d.]+|[\d.]*p(?:/\d+)?)"
+K_PATTERN = r"([\d.]+%?|[\d.]*p(?:/\d+)?)"
 _MULTIPLE = re.compile(r"(?P<factor>\d+(?:\.\d+)?)?p(?:/(?P<divisor>\d+))?")
+_PERCENT = re.compile(r"(\d+(?:\.\d+)?)%")
+
+
+class RowShare(Fraction):
+    """A share of the rows at hand, where a plain fraction is a multiple of P."""
 
 
 def read_k(text: str) -> int | str:
-    """K in a name: a number, or a multiple of P."""
+    """K in a name: a number, a multiple of P, or a share of the rows."""
     return int(text) if text.isdecimal() else text
 
 
@@ -136,20 +142,24 @@ class AtK(HighestScores):
     def __post_init__(self) -> None:
         k = parse_k(self.k)
         shortest: int | Fraction | str = k
-        if isinstance(k, Fraction):
+        if isinstance(k, RowShare):
+            percent = Decimal(100 * k.numerator) / k.denominator
+            shortest = f"{percent.normalize():f}%"
+        elif isinstance(k, Fraction):
             factor = "" if k.numerator == 1 else k.numerator
             shortest = f"{factor}p" if k.denominator == 1 else f"{factor}p/{k.denominator}"
         object.__setattr__(self, "k", shortest)
 
     def n_alarms(self, y: FloatArray) -> int:
-        """``k`` as a number of examples: ``floor(multiple * P)``, at least 1, at most n_samples.
+        """``k`` examples, ``floor(multiple * P)`` or ``floor(share * n_samples)``, at least 1.
 
         ValueError if there are fewer than k examples.
         """
         n_positive, n_negative = class_sizes(y)
         k = parse_k(self.k)
         if isinstance(k, Fraction):
-            k = max(1, k.numerator * n_positive // k.denominator)
+            n_counted = n_positive + (n_negative if isinstance(k, RowShare) else 0)
+            k = max(1, k.numerator * n_counted // k.denominator)
         if k > n_positive + n_negative:
             raise ValueError(
                 f"k={self.k!r} asks for the {k} highest scores, but there are only "
@@ -158,7 +168,7 @@ class AtK(HighestScores):
         return k
 
     def of_share(self, share: float) -> Any:
-        """A number k of examples times the share, at least 1; a multiple of P as it is."""
+        """A number k of examples times the share, at least 1; "2p" and "1%" scale by themselves."""
         if not isinstance(self.k, int):
             return self
         return replace(self, k=max(1, round(share * self.k)))
@@ -182,7 +192,8 @@ class PrecisionAtK(AtK, FractionalMeasure):
     Parameters
     ----------
     k : int or str
-        A number of examples, or a multiple of the number of positives: "p", "2p", "p/2", "0.5p".
+        A number of examples; a multiple of the number of positives: "p", "2p", "p/2", "0.5p"; or a
+        share of the examples at hand: "1%", "0.5%".
 
     Examples
     --------
@@ -252,7 +263,7 @@ class RecallAtK(AtK, _RecallSearch):
     Parameters
     ----------
     k : int or str
-        A number of examples, or a multiple of the number of positives: "p", "2p", "p/2", "0.5p".
+        As in :class:`PrecisionAtK`.
     """
 
     @property
@@ -309,17 +320,21 @@ class PRBEP(HighestScores, _RecallSearch):
 
 
 def parse_k(k: int | str) -> int | Fraction:
-    """``k`` itself, or the multiple of P that "2p", "p/2" or "0.5p" stands for, as a fraction."""
+    """``k`` itself, or the multiple of P of "2p" and "p/2", or the share of the rows of "1%"."""
     if isinstance(k, Integral) and not isinstance(k, bool) and k >= 1:
         return int(k)
-    match = _MULTIPLE.fullmatch(k.replace(" ", "").lower()) if isinstance(k, str) else None
+    text = k.replace(" ", "").lower() if isinstance(k, str) else ""
+    match = _MULTIPLE.fullmatch(text)
     if match and int(match["divisor"] or 1) > 0:
         multiple = Fraction(match["factor"] or 1) / int(match["divisor"] or 1)
         if multiple > 0:
             return multiple
+    share = _PERCENT.fullmatch(text)
+    if share and 0 < Fraction(share[1]) <= 100:
+        return RowShare(Fraction(share[1]) / 100)
     raise ValueError(
-        f"k must be a positive integer, or a multiple of the number of positives such as '2p', "
-        f"'p/2' or '0.5p'; got {k!r}."
+        f"k must be a positive integer, a multiple of the number of positives such as '2p', 'p/2' "
+        f"or '0.5p', or a share of the rows such as '1%', at most '100%'; got {k!r}."
     )
 
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from scipy.special import expit
 from sklearn.base import is_classifier
+from sklearn.calibration import calibration_curve
 
 from scoresieve.estimators.linear_model import measure_of
 from scoresieve.estimators.model import ChoiceTable, ClassModel, FoldSelections
@@ -22,6 +23,8 @@ from scoresieve.estimators.summary.words import setting_in_words
 
 #: Points of a precision-recall curve on a page; more would not be visible.
 MOST_POINTS = 300
+#: Groups of rows of a calibration curve.
+N_GROUPS = 10
 
 
 def page_contents(
@@ -31,17 +34,42 @@ def page_contents(
     summary = model.summary(feature_names)
     has_rows = X_test is not None
     points: list[Any] = [None] * len(summary.parts)
+    curves: list[Any] = [None] * len(summary.parts)
     if has_rows and is_classifier(model):
         points = operating_points(model, X_test, y_test)
+    if has_rows and hasattr(model, "predict_proba"):
+        curves = calibration_curves(model, X_test, y_test)
     return {
         "model": summary.title,
         "rows": summary.parts[0].nouns[1],
         "test": rows_contents(model, X_test, y_test) if has_rows else None,
         "parts": [
             part_contents(model, number, part, point, X_test, y_test, feature_names)
-            for number, (part, point) in enumerate(zip(summary.parts, points, strict=True))
+            | {"calibration": curve}
+            for number, (part, point, curve) in enumerate(
+                zip(summary.parts, points, curves, strict=True)
+            )
         ],
     }
+
+
+def calibration_curves(model: Any, X_test: Any, y_test: Any) -> list[list[list[float]] | None]:
+    """For each class the mean probability and the share of positives, in groups of equal size.
+
+    None where the test rows lack positives or negatives.
+    """
+    targets, chances = model.targets_, model.predict_proba(X_test)
+    if targets.kind == "binary":
+        chances = chances[:, [targets.positive]]
+    found: list[list[list[float]] | None] = []
+    labels = targets.labels(targets.checked(y_test, chances))
+    for y, chance in zip(labels, chances.T, strict=True):
+        if np.all(y == y[0]):
+            found.append(None)
+            continue
+        shares, means = calibration_curve(y, chance, n_bins=N_GROUPS, strategy="quantile")
+        found.append(np.column_stack([means, shares]).round(5).tolist())
+    return found
 
 
 def rows_contents(model: Any, X_test: Any, y_test: Any) -> dict[str, Any]:

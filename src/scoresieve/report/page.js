@@ -204,6 +204,20 @@
       + (point.price_line.length ? ` Dashed: worth the same if a false alarm costs ${short(point.price, 2)} of a missed positive.` : "");
   }
 
+  function showCalibration() {
+    const { calibration, chosen } = part(), isShown = Boolean(calibration) && state.size === chosen;
+    find("calibration-figure").hidden = !isShown;
+    if (!isShown) return;
+    const fifths = [0, 0.2, 0.4, 0.6, 0.8, 1], axis = { min: 0, max: 1, ticks: fifths, text: (t) => t.toFixed(1) };
+    chart(find("calibration"), "Share of positives against predicted probability", axis, { ...axis, max: 1.04 },
+      ["predicted probability", "share of positives"],
+      (svg, x, y) => {
+        shape(svg, "line", { x1: x(0), x2: x(1), y1: y(0), y2: y(1), stroke: "var(--faint)", "stroke-dasharray": "2 4" });
+        shape(svg, "path", { d: line(calibration, x, y), fill: "none", stroke: "var(--for)", "stroke-width": 2 });
+        for (const [a, b] of calibration) shape(svg, "circle", { cx: x(a), cy: y(b), r: 4, fill: "var(--for)" });
+      });
+  }
+
   function showPart() {
     const { sizes, heading, facts, noun, n_columns } = part();
     for (const node of document.querySelectorAll(".noun")) node.textContent = noun;
@@ -233,6 +247,7 @@
     showSize();
     showFeatures();
     showTest();
+    showCalibration();
   }
 
   contents.parts.forEach((each, number) => add(find("part"), "option", each.title, { value: number }));

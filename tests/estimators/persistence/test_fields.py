@@ -192,6 +192,7 @@ def test_wrong_entries(good, place, value, message):
 
 
 SIEVE, TABLE, FOLDS = ON_ROWS[1], f"{FIRST}.choice.table", f"{FIRST}.choice.folds"
+LEVELS = f"{FIRST}.choice.thresholds"
 REGRESSOR, FGM, L1SVM = (ON_ROWS[at] for at in (3, 4, 8))
 BAGS, _, EMBEDDING, MILES, _ = ON_BAGS
 #: The same of other classes.
@@ -214,6 +215,17 @@ WRONG_OF = [
     (SIEVE, f"{FOLDS}.rows", np.array([0, -1]), "rows holds a number that is not a row"),
     (SIEVE, f"{FOLDS}.rows", np.array([0, 18]), "rows holds a number that is not a row"),
     (SIEVE, f"{FOLDS}.rows", np.array([0]), r"counts\.shape must be \[1, 12\]"),
+    (SIEVE, f"{LEVELS}.thresholds", lambda a: a[::-1].copy(), "thresholds must be descending"),
+    (SIEVE, f"{LEVELS}.thresholds", lambda a: a * np.nan, "thresholds holds NaN"),
+    (SIEVE, f"{LEVELS}.n_hits", lambda a: a[1:], "n_hits has the shape"),
+    (SIEVE, f"{LEVELS}.n_hits", lambda a: a + 1.0, "n_hits must rise from 0"),
+    (SIEVE, f"{LEVELS}.n_hits", lambda a: a * 0.0, "n_hits must rise from 0"),
+    (SIEVE, f"{LEVELS}.n_false_alarms", lambda a: -a, "n_false_alarms must rise from 0"),
+    (SIEVE, f"{FIRST}.goal", {"accuracy": 0.9}, "goal must have the entries of one of"),
+    (SIEVE, f"{FIRST}.goal", {"cost_of_miss": 1.0}, "goal must have the entries of one of"),
+    (SIEVE, f"{FIRST}.goal", {"recall": 0.9, "precision": 0.9}, "goal must have the entries"),
+    (SIEVE, f"{FIRST}.goal", {"recall": INF}, "goal.recall must be a number from 0"),
+    (SIEVE, f"{FIRST}.goal", {"recall": "0.9"}, "goal.recall must be float"),
     (SIEVE, f"{FIRST}.certificate", {}, "must be null: such a model has no certificate"),
     (ON_ROWS[2], "fitted.problem_.loss.loss", "hinge", "surplus entries: delta"),
     (ON_ROWS[2], "fitted.measure_", {"measure": "f1"}, "surplus entries: measure_"),

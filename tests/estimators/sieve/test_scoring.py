@@ -48,6 +48,17 @@ def test_rows_may_come_in_any_order(measure, is_weighted):
     assert found.errors == pytest.approx(scorer.jackknife_error(scores, ROWS), rel=1e-9)
 
 
+def test_a_share_of_the_rows_is_that_of_the_rows_scored():
+    """As in a fold, so without a part: 10 % of 60 rows are 6, of 40 rows 4."""
+    rng = np.random.default_rng(4)
+    y, scores = np.where(np.arange(60) % 3, -1.0, 1.0), rng.normal(size=60)
+    share = CVScorer(get_measure("prec@10%"), y, None, np.arange(60) % 3)
+    for n_rows, k in ((60, 6), (40, 4), (4, 1)):
+        top = np.argsort(-scores[:n_rows])[:k]
+        assert share.at_best(scores, ROWS[:n_rows]) == pytest.approx(np.mean(y[top] > 0))
+    assert np.count_nonzero(scores > share.threshold(scores)) == 6
+
+
 def test_the_standard_error_is_that_of_leaving_parts_out():
     rng = np.random.default_rng(14)
     y, scores = np.where(rng.random(90) < 0.4, 1.0, -1.0), rng.normal(size=90)

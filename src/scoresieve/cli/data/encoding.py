@@ -208,6 +208,8 @@ class Table:
         The positive class, if the user named it.
     bags : ndarray, optional
         The bag of each row.
+    copied : dict, optional
+        Cells of columns to put beside the predictions, as text.
     """
 
     file: str
@@ -216,6 +218,7 @@ class Table:
     y: Any = None
     positive: Any = None
     bags: Any = None
+    copied: dict[str, list[str]] = field(default_factory=dict)
 
 
 #: More different numbers than this that are not whole are measurements, not classes.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +13,7 @@ from scoresieve._arrays import Array
 from scoresieve.cli.data.encoding import Encoding, Named, Table
 from scoresieve.cli.data.matrices import matrix_like, read_matrix
 from scoresieve.cli.data.source import Choices, Kind, Source, Watch, find_source
-from scoresieve.cli.data.tables import read_table, table_like
+from scoresieve.cli.data.tables import copied_columns, read_table, table_like
 from scoresieve.cli.errors import BadData, WrongUse
 
 if TYPE_CHECKING:  # loaded where a file holds bags
@@ -44,6 +45,7 @@ def read_like(
     label: str | None = None,
     bag: str | None = None,
     with_labels: bool = False,
+    copied: Sequence[tuple[str, str]] = (),
     watch: Watch | None = None,
 ) -> Table:
     """The rows of a file as those that a model was fitted on.
@@ -54,6 +56,8 @@ def read_like(
         Columns with labels and bags, if they are not those of training.
     with_labels : bool
         Whether labels are read; they are as they stand in the file.
+    copied : sequence of (str, str)
+        Options, and the columns that they name, whose cells are wanted as they stand.
     """
     source = find_source(path)
     if (source.kind in TABLES) != isinstance(encoding.rows, Named):
@@ -66,7 +70,14 @@ def read_like(
     label = (label or encoding.label) if with_labels else None
     encoding = replace(encoding, label=label, bag=bag or encoding.bag)
     if isinstance(encoding.rows, Named):
-        return table_like(source, encoding, encoding.rows, watch)
+        table = table_like(source, encoding, encoding.rows, watch)
+        return replace(table, copied=copied_columns(source, copied)) if copied else table
+    if copied:
+        option, name = copied[0]
+        raise WrongUse(
+            f"{source.name}: {option} {name} needs a table, whose columns have names; give CSV or "
+            "parquet."
+        )
     return matrix_like(source, encoding, encoding.rows, watch)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import IO, Any
 
 import numpy as np
@@ -63,6 +63,17 @@ def table_like(source: Source, encoding: Encoding, rows: Named, watch: Watch | N
     y = None if label is None else _labels(source, frame, label)
     bags = _bags(source, frame, bag)
     return Table(source.name, rows.encode(frame, source.name), encoding, y, bags=bags)
+
+
+def copied_columns(source: Source, asked: Sequence[tuple[str, str]]) -> dict[str, list[str]]:
+    """The cells of columns that options name, as text; missing ones are empty.
+
+    They are read by themselves, since a column that the model reads as numbers may be one of them.
+    """
+    names = column_names(source)
+    wanted = _wanted([_find_column(source, names, name, option) for option, name in asked])
+    frame = read_frame(source, wanted, wanted)
+    return {name: frame[name].astype("string").fillna("").tolist() for name in wanted}
 
 
 def _label_column(source: Source, names: list[str], asked: str | None) -> Any:

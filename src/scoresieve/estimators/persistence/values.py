@@ -12,7 +12,14 @@ import numpy as np
 
 from scoresieve._arrays import Array
 from scoresieve._record import Record
-from scoresieve.estimators.model import ChoiceTable, ClassModel, FitCertificate, FoldSelections
+from scoresieve.estimators.model import (
+    THRESHOLD_GOALS,
+    ChoiceTable,
+    ClassModel,
+    FitCertificate,
+    FoldSelections,
+    ThresholdTable,
+)
 from scoresieve.estimators.persistence.fields import (
     Field,
     array,
@@ -213,13 +220,45 @@ _FOLDS = struct(
     },
     _verify_folds,
 )
+
+
+def _verify_thresholds(entry: Record, plain: dict[str, Any]) -> None:
+    """Descending thresholds, and counts that rise from 0 to those of both classes."""
+    if np.any(np.diff(plain["thresholds"]) > 0):
+        entry.refuse("thresholds", "must be descending.")
+    for name in ("n_hits", "n_false_alarms"):
+        counts = plain[name]
+        if counts.size < 2 or counts[0] != 0 or counts[-1] <= 0 or np.any(np.diff(counts) < 0):
+            entry.refuse(name, "must rise from 0 to the rows of the class.")
+
+
+_THRESHOLDS = struct(
+    ThresholdTable,
+    {
+        name: array(np.float64, ".thresholds", finite=True)
+        for name in ("thresholds", "n_hits", "n_false_alarms")
+    },
+    _verify_thresholds,
+)
+
+
+def _check_goal(record: Record, key: Any) -> dict[str, float]:
+    """What a threshold was chosen for."""
+    entry = record.record(key)
+    names = next((each for each in THRESHOLD_GOALS if {*each} == {*entry.names()}), None)
+    if names is None:
+        record.refuse(key, f"must have the entries of one of {THRESHOLD_GOALS}.")
+    return {name: entry.number(name, float, 0.0) for name in names}
+
+
 #: What every linear model has, one of those with fewer columns included.
 _LINEAR = {
     "columns": columns(".columns"),
     "weights": array(np.float64, ".columns", finite=True),
     **dict.fromkeys(("intercept", "threshold"), number(float)),
     "C": nullable(number(float, 0.0)),
-    **dict.fromkeys(("price", "training_score"), of_type(float)),
+    **dict.fromkeys(("price", "training_score", "alarm_rate"), of_type(float)),
+    "goal": nullable(Field(_check_goal, plain=dict)),
     **dict.fromkeys(("n_positives", "n_iter"), number(int, 0)),
 }
 #: Models with fewer columns share the table of the chosen one.
@@ -238,6 +277,7 @@ _CHOICE = struct(
         "row": Field(_check_row),
         "smaller": each(struct(ClassModel, {**_LINEAR, "choice": _ROW}), None, tuple),
         "folds": nullable(_FOLDS),
+        "thresholds": _THRESHOLDS,
     },
 )
 

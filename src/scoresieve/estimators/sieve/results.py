@@ -6,7 +6,10 @@ cv_results_: one row for each number of features, candidate and final model
 
 from __future__ import annotations
 
+import numbers
 from collections.abc import Mapping, Sequence
+from copy import copy
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,7 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from scoresieve._arrays import FloatArray, IntArray
 from scoresieve.estimators.linear_model import each_model
-from scoresieve.estimators.model import ClassModel, FoldSelections
+from scoresieve.estimators.model import THRESHOLD_GOALS, ClassModel, FoldSelections
 from scoresieve.estimators.sieve.cross_fitting import ColumnSource, FoldScores
 from scoresieve.estimators.sieve.plan import Plan
 from scoresieve.estimators.sieve.scoring import (
@@ -190,6 +193,8 @@ class ChosenMixin:
     targets_: Targets
     models_: tuple[ClassModel, ...]
     decision_function: Any
+    _problem_of: Any
+    _refresh: Any
 
     thresholds_ = each_model(lambda model: expit(model.threshold))
 
@@ -213,6 +218,70 @@ class ChosenMixin:
         """Its cross-validated score."""
         return self._each_choice(lambda choice: choice.score)
 
+    def at(
+        self,
+        *,
+        recall: float | None = None,
+        precision: float | None = None,
+        alarm_rate: float | None = None,
+        cost_of_miss: float | None = None,
+        cost_of_alarm: float | None = None,
+        label: Any = None,
+    ) -> Any:
+        """A copy of the model with another threshold, chosen on the held-out scores of its fit.
+
+        Give one of ``recall``, ``precision`` and ``alarm_rate``, or both costs. Columns, weights
+        and probabilities stay; ``summary()`` shows precision, recall and alarm rate at the new
+        threshold. The rows that chose it are those that these are of, so they are slightly
+        optimistic.
+
+        Parameters
+        ----------
+        recall : float, optional
+            Least share of the positives to find; the highest threshold with it.
+        precision : float, optional
+            Least share of the alarms to be right; the lowest threshold with it.
+        alarm_rate : float, optional
+            Largest share of the rows to raise an alarm; the lowest threshold with it.
+        cost_of_miss, cost_of_alarm : float, optional
+            Of a missed positive and of a false alarm, in any unit; the threshold with the lowest
+            total cost.
+        label : object, optional
+            The column of an indicator matrix; not needed for two classes.
+
+        Returns
+        -------
+        estimator
+            Of the same class; the model itself is not changed.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from scoresieve import ScoreSieve
+        >>> X = np.random.default_rng(0).normal(size=(300, 5))
+        >>> model = ScoreSieve(n_features_to_select=1, cv=3).fit(X, X[:, 3] > 1.0)
+        >>> int(model.at(alarm_rate=0.05).predict(X).sum())
+        15
+        """
+        problem = self._problem_of(label)
+        if self.targets_.kind == "multiclass":
+            raise ValueError(
+                "predict of more than two classes takes the most probable one, whatever the "
+                f"thresholds, so label={label!r} can have none; fit this class against the rest, "
+                "with y == label."
+            )
+        given = {
+            **{"recall": recall, "precision": precision, "alarm_rate": alarm_rate},
+            **{"cost_of_miss": cost_of_miss, "cost_of_alarm": cost_of_alarm},
+        }
+        goal = check_goal({name: value for name, value in given.items() if value is not None})
+        moved = copy(self)
+        models = list(self.models_)
+        models[problem] = with_threshold_for(models[problem], goal)
+        moved.models_ = tuple(models)
+        moved._refresh()
+        return moved
+
     def predict_proba(self, X: Any) -> FloatArray:
         """The probability of each class, calibrated on the cross-validated scores.
 
@@ -225,6 +294,37 @@ class ChosenMixin:
         check_is_fitted(self, "models_")
         log_odds = each_threshold(self.models_)
         return probabilities(self.targets_, self.decision_function(X), log_odds)
+
+
+def check_goal(goal: dict[str, Any]) -> dict[str, float]:
+    """What a threshold shall reach: one share in (0, 1], or two positive costs."""
+    if tuple(goal) not in THRESHOLD_GOALS:
+        raise ValueError(
+            f"at got {', '.join(goal) or 'nothing'}; give one of recall, precision and alarm_rate, "
+            "or cost_of_miss and cost_of_alarm together."
+        )
+    for name, value in goal.items():
+        is_number = isinstance(value, numbers.Real) and not isinstance(value, bool)
+        most = np.inf if name.startswith("cost") else 1.0
+        if not is_number or not 0.0 < value <= most or not np.isfinite(value):
+            wanted = "a positive number" if most > 1.0 else "above 0 and at most 1, such as 0.9"
+            raise ValueError(f"{name} must be {wanted}; got {value!r}.")
+    return {name: float(value) for name, value in goal.items()}
+
+
+def with_threshold_for(model: ClassModel, goal: Mapping[str, float]) -> ClassModel:
+    """The model with the best threshold for a goal, as is the last of its smaller ones."""
+    choice = model.choice
+    assert choice is not None
+    assert choice.thresholds is not None
+    place = choice.thresholds.place_for(goal)
+    new: dict[str, Any] = {
+        "threshold": float(choice.thresholds.thresholds[place]),
+        "alarm_rate": float(choice.thresholds.alarm_rates[place]),
+        "goal": goal,
+    }
+    own = [replace(each, **new) for each in choice.smaller[-1:]]
+    return replace(model, choice=replace(choice, smaller=(*choice.smaller[:-1], *own)), **new)
 
 
 def each_threshold(models: tuple[ClassModel, ...]) -> FloatArray:

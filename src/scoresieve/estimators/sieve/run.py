@@ -156,22 +156,26 @@ class SieveRun:
             fits = [fit_finals([plan.finals[final]], whole, each, every)[0] for each in path]
         for k, (selected, (w, intercept)) in enumerate(zip(path, fits, strict=True)):
             scores = held_out.scores[best][at, k, final]
-            slope, shift = scorer.sigmoid(scores)
+            slope, shift = sigmoid = scorer.sigmoid(scores)
+            threshold = scorer.threshold(scores)
             model = ClassModel(
                 selected.columns,
                 slope * w,
                 slope * intercept + shift,
-                slope * scorer.threshold(scores) + shift,
+                slope * threshold + shift,
+                alarm_rate=scorer.alarm_rate(scores, threshold),
                 C=plan.candidates[at].C,
                 price=selected.price,
                 n_positives=int(self.parts.n_positives[problem]),
                 choice=ChoiceTable(table, rows[k]),
             )
             smaller.append(model)
-        if not source.has_same_columns:
-            return model
-        counts = count_selections(rows, settings, held_out.folds[best], X.n_columns)
-        return replace(model, choice=ChoiceTable(table, rows[size], tuple(smaller), counts))
+        levels = scorer.threshold_table(scores, threshold, sigmoid)
+        choice = ChoiceTable(table, rows[size], thresholds=levels)
+        if source.has_same_columns:
+            counts = count_selections(rows, settings, held_out.folds[best], X.n_columns)
+            choice = replace(choice, smaller=tuple(smaller), folds=counts)
+        return replace(model, choice=choice)
 
     def _said(self, problem: int, model: ClassModel) -> str:
         """The line about a class for stderr."""

@@ -16,14 +16,19 @@ from scipy.special import expit
 from sklearn.linear_model import LogisticRegression
 
 from scoresieve._arrays import FloatArray, IntArray
+from scoresieve.estimators.model import ThresholdTable
 from scoresieve.estimators.targets import Targets
 from scoresieve.measures import Measure
+from scoresieve.measures.thresholds import all_tables
 from scoresieve.solvers.row_weights import apply_weights
 
 #: Settings whose measures differ by less than this share of a standard error are equally good.
 SHARE_OF_ERROR = 0.25
 #: Almost no regularisation of the two numbers of a sigmoid.
 SIGMOID_C = 1e6
+#: Thresholds that a model keeps: their numbers of alarms grow by this factor at most, those of hits
+#: by this share of the positives. About a thousand serve any number of rows.
+ALARM_STEP, RECALL_STEP = 1.01, 0.005
 
 
 class CVScores(NamedTuple):
@@ -156,9 +161,49 @@ class RepeatedCVScorer:
 
     def sigmoid(self, scores: FloatArray) -> Sigmoid:
         """The log-odds of the scores of all rounds together, of shape (n_rounds, n_samples)."""
+        return fit_sigmoid(*self._pooled(scores))
+
+    def alarm_rate(self, scores: FloatArray, threshold: float) -> float:
+        """The share of all rounds' rows above a threshold."""
+        _, pooled, weights = self._pooled(scores)
+        return float(np.average(pooled > threshold, weights=weights))
+
+    def threshold_table(self, scores: FloatArray, own: float, calibrate: Sigmoid) -> ThresholdTable:
+        """Hits and false alarms of all rounds together above some thresholds, one of them ``own``.
+
+        Parameters
+        ----------
+        scores : ndarray of shape (n_rounds, n_samples)
+        own : float
+            A threshold of these scores.
+        calibrate : Sigmoid
+            Makes log-odds of the thresholds.
+        """
+        y, pooled, weights = self._pooled(scores)
+        tables = all_tables(y, pooled, weights)
+        places = kept_places(tables.a)
+        places = places[tables.thresholds[places] != own]
+        thresholds = np.append(tables.thresholds[places], own)
+        order = np.argsort(-thresholds, kind="stable")
+        places = np.append(places, tables.place(pooled, own))[order]
+        log_odds = calibrate.slope * thresholds[order] + calibrate.shift
+        return ThresholdTable(log_odds, *(each[places].astype(float) for each in tables[1:]))
+
+    def _pooled(self, scores: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray | None]:
+        """Labels, scores and weights of all rounds together."""
         n_rounds, weights = len(self.rounds), self.rounds[0].weights
         weights = None if weights is None else np.tile(weights, n_rounds)
-        return fit_sigmoid(np.tile(self.y, n_rounds), scores.ravel(), weights)
+        return np.tile(self.y, n_rounds), scores.ravel(), weights
+
+
+def kept_places(n_hits: FloatArray) -> IntArray:
+    """The first and the last of all thresholds, and enough between them; see ``ALARM_STEP``."""
+    last = n_hits.size - 1
+    n_steps = int(np.log(last) / np.log(ALARM_STEP)) + 2
+    by_alarms = np.geomspace(1, last, n_steps).astype(np.intp)
+    recalls = np.linspace(0.0, n_hits[-1], round(1.0 / RECALL_STEP) + 1)
+    by_recall = np.minimum(np.searchsorted(n_hits, recalls), last)
+    return np.unique(np.concatenate([[0, last], by_alarms, by_recall]))
 
 
 class Sigmoid(NamedTuple):

@@ -17,6 +17,7 @@ from scoresieve.estimators.summary.words import (
     OF_SCORE,
     OWN_SCOPE,
     C_fact,
+    alarms_fact,
     chosen_fact,
     hard_budget_fact,
     held_out_score_fact,
@@ -56,6 +57,7 @@ def training_facts(estimator: Any, model: ClassModel, nouns: tuple[str, str]) ->
         ),
         OF_SCORE,
         threshold_fact(kind, model, of),
+        *alarms_fact(model, of, nouns[1]),
         rows_fact(estimator.n_samples_fit_, model.n_positives, nouns[1]),
     ]
 
@@ -79,9 +81,10 @@ def sieve_facts(estimator: Any, model: ClassModel, nouns: tuple[str, str]) -> li
     assert choice is not None
     prover = "MeasureSVC" if rows == "rows" else "BagMeasureSVC"
     return [
-        held_out_score_fact(estimator.measure_, choice, rows),
+        held_out_score_fact(estimator.measure_, model, rows),
         OF_LOG_ODDS,
-        probability_fact(model.threshold, estimator.targets_.kind, rows),
+        probability_fact(model, estimator.targets_.kind, rows),
+        *alarms_fact(model, estimator.targets_.kind, rows),
         rows_fact(estimator.n_samples_fit_, model.n_positives, rows),
         chosen_fact(choice, noun),
         *([] if isnan(model.price) else [selection_price_fact(model.price)]),

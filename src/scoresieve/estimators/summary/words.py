@@ -8,6 +8,7 @@ budget norm      J and D:    every w has an objective of at least D
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from math import ceil, floor, isnan, log10
 from typing import Any
 
@@ -55,18 +56,24 @@ def training_score_fact(score: float, name: str, *, is_one_of_many: bool, rows: 
     return Fact("score", sentence, {"score": score, "measure": name, "rows": "training"})
 
 
-def held_out_score_fact(measure: Measure, choice: ChoiceTable, rows: str) -> Fact:
-    """The cross-validated score of a choice.
+def held_out_score_fact(measure: Measure, model: ClassModel, rows: str) -> Fact:
+    """The cross-validated score of the choice of a model.
 
     Parameters
     ----------
     rows : str
         What the rows are called: "rows" or "bags".
     """
+    choice = model.choice
+    assert choice is not None
     score, error = choice.score, float(choice.table["std_test_score"][choice.row])
     n_settings = len(choice.table["params"])
     best = f"; best of {n_settings} settings, so slightly optimistic" if n_settings > 1 else ""
-    sentence = f"{measure.name} {score:.3f} on held-out {rows} (standard error {error:.3f}{best})"
+    where = f"held-out {rows}"
+    is_at_threshold = measure.flips_examples and not isinstance(measure, HighestScores)
+    if model.goal is not None and is_at_threshold:
+        where += " at its best threshold, not at this one"
+    sentence = f"{measure.name} {score:.3f} on {where} (standard error {error:.3f}{best})"
     values = {"score": score, "standard_error": error, "measure": measure.name, "rows": "held-out"}
     return Fact("score", sentence, values)
 
@@ -103,21 +110,51 @@ def size_of(point: dict[str, Any]) -> int:
     return int(next(point[name] for name in point if name.startswith("n_")))
 
 
-def probability_fact(log_odds: float, target: str, rows: str) -> Fact:
-    """The threshold of calibrated scores.
+def probability_fact(model: ClassModel, target: str, rows: str) -> Fact:
+    """The threshold of calibrated scores, and what it was chosen for.
 
     Parameters
     ----------
     target : {"binary", "multiclass", "multilabel"}
     """
-    probability = float(expit(log_odds))
-    sentence = f"predicts positive at probability >= {probability:.3f}, tuned on held-out {rows}"
+    probability, goal = float(expit(model.threshold)), model.goal
+    tuned = "tuned" if goal is None else f"chosen for {goal_in_words(goal)}"
+    sentence = f"predicts positive at probability >= {probability:.3g}, {tuned} on held-out {rows}"
     if target == "multiclass":
         sentence = (
             "predict takes the most probable class; score counts this class at probability >= "
             f"{probability:.3f}, tuned on held-out {rows}"
         )
-    return Fact("threshold", sentence, {"probability": probability})
+    return Fact("threshold", sentence, {"probability": probability, **(goal or {})})
+
+
+def goal_in_words(goal: Mapping[str, float]) -> str:
+    """What a threshold was chosen for: "recall >= 0.9", "an alarm rate <= 0.01"."""
+    if "cost_of_miss" in goal:
+        return f"a miss that costs {goal['cost_of_miss']:g} and an alarm {goal['cost_of_alarm']:g}"
+    ((name, value),) = goal.items()
+    sign = "<=" if name == "alarm_rate" else ">="
+    return f"{name.replace('_', ' ')} {sign} {value:g}"
+
+
+def alarms_fact(model: ClassModel, target: str, rows: str) -> list[Fact]:
+    """How many alarms to expect, and how many are right; nothing where ``predict`` compares.
+
+    Parameters
+    ----------
+    target : {"binary", "multiclass", "multilabel"}
+    """
+    if isnan(model.alarm_rate) or target == "multiclass":
+        return []
+    values = {"alarm_rate": model.alarm_rate}
+    sentence = f"about {1000 * model.alarm_rate:.3g} in 1000 {rows} like the training {rows}"
+    table = None if model.choice is None else model.choice.thresholds
+    if table is not None:
+        at = table.place(model.threshold)
+        precision, recall = float(table.precisions[at]), float(table.recalls[at])
+        values |= {"precision": precision, "recall": recall}
+        sentence += f"; precision {precision:.3f}, recall {recall:.3f} on held-out {rows}"
+    return [Fact("alarms", sentence, values)]
 
 
 def threshold_fact(kind: Measure | None, model: ClassModel, target: str) -> Fact:
