@@ -76,12 +76,13 @@ def test_fit_as_json(cli):
     assert line == f"f1       {found['test']['f1']:.4g}"
 
 
-def test_a_warning_of_the_library_is_one_line_with_options(cli):
-    done = cli(f"fit messages.csv {QUICK}")
-    assert done.code == 0
-    (line,) = done.err.splitlines()
-    assert line.startswith(
-        "scoresieve: warning: --positive is not given, so the rarer class 'refund'"
+def test_two_names_need_the_positive_one(cli):
+    done = cli(f"fit messages.csv --label label {QUICK}")
+    assert (done.code, done.out) == (1, "")
+    assert done.err == (
+        "scoresieve: error: messages.csv: --positive is missing: the labels 'other' and 'refund' do not "
+        "tell which class is positive, and the score depends on it; type --positive 'other' or "
+        "--positive 'refund'.\n"
     )
 
 
