@@ -14,7 +14,7 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 from sklearn.datasets import dump_svmlight_file
-from sklearn.metrics import f1_score, roc_auc_score
+from sklearn.metrics import confusion_matrix, f1_score, matthews_corrcoef, roc_auc_score
 
 import scoresieve
 from scoresieve.baselines import L1SVM, SVMPerf
@@ -166,6 +166,30 @@ def test_several_classes(cli, sparse):
     assert found["positive"] == found["classes"] == ["1", "2", "3"]
     rows = json.loads(cli(f"path data.svm {QUICK} --json").out)
     assert [row["class"] for row in rows] == ["1", "2", "3"]
+
+
+@pytest.mark.parametrize("method", ["sieve --cv 2 -C 1", "logistic"])
+def test_the_score_of_several_classes_is_that_of_the_predicted_ones(cli, sparse, method):
+    _, y = sparse
+    done = cli(f"fit data.svm --method {method} -k 1 --test data.svm -o model --json")
+    rows = table_of(cli("predict model data.svm").out)
+    predicted = np.array([int(row["label"]) for row in rows])
+    found = json.loads(cli("score model data.svm --measure f1,accuracy,mcc,roc_auc --json").out)
+    assert found["f1"] == pytest.approx(f1_score(y, predicted, average="macro"))
+    assert found["accuracy"] == pytest.approx(np.mean(y == predicted))
+    assert found["mcc"] == pytest.approx(matthews_corrcoef(y, predicted))
+    assert found["confusion"] == confusion_matrix(y, predicted).tolist()
+    assert [each["class"] for each in found["classes"]] == ["1", "2", "3"]
+    assert [each["f1"] for each in found["classes"]] == pytest.approx(
+        f1_score(y, predicted, average=None)
+    )
+    own = json.loads(done.out)["test"]
+    assert own["confusion"] == found["confusion"]
+    assert own["classes"][0]["right"] == found["confusion"][0][0]
+    text = cli("score model data.svm --measure f1").out
+    assert text.split()[:4] == ["measure", "score", "f1", f"{found['f1']:.4g}"]
+    assert text.endswith(f"\n3  {'  '.join(str(n) for n in found['confusion'][2])}\n")
+    assert "each class against the rest" not in cli("inspect model").out
 
 
 def test_the_positive_class_of_a_loss_is_the_one_that_was_named(cli):

@@ -134,7 +134,8 @@ def predict(model: str, file: str, **options: Any) -> None:
 def score(model: str, file: str, measure: str | None, as_json: bool, **options: Any) -> None:
     """Score MODEL on the labelled rows, or bags, of FILE.
 
-    With more than two classes: the mean over the classes, each against the rest.
+    With more than two classes: the score of the predicted classes, then each class against the rest
+    and the confusion matrix.
     """
     from scoresieve.cli.tasks.fitting import check_measures
     from scoresieve.cli.tasks.models import load_model
@@ -143,9 +144,10 @@ def score(model: str, file: str, measure: str | None, as_json: bool, **options: 
     measures = check_measures(measure) if measure else []
     found = held_out_scores(load_model(model), file, measures, **options)
     if as_json:
-        write_json(found)
+        write_json(found.plain())
     else:
-        write_table([{"measure": name, "score": value} for name, value in found.items()])
+        write_table([{"measure": name, "score": each} for name, each in found.of_all.items()])
+        found.show_classes()
 
 
 @command("scoresieve inspect model", "scoresieve inspect model --json")

@@ -67,6 +67,8 @@ class Measure(ABC):
     * An instance holds settings only, compares and hashes by them, and is never modified.
     """
 
+    #: Whether the score is one of the labels that scores above 0 predict, whatever their order.
+    scores_labels: bool = False
     #: Whether ``delta`` of every cut is 0 or ``flip_values``, so that it can be stored as bits.
     flips_examples: bool = True
     #: Whether :meth:`weighted` takes weights of any size.

@@ -234,10 +234,9 @@ def test_several_classes_have_a_part_each(rows):
     model = MeasureSVC("f1", n_features_to_select=2, certificate=False).fit(X, y)
     parts = model.summary().parts
     assert [part.label for part in parts] == [0, 1, 2]
-    assert np.mean([part.facts[0].values["score"] for part in parts]) == pytest.approx(
-        model.score(X, y)
-    )
-    assert "for this class against the rest" in sentences(parts[0])["score"]
+    alone = f1_score(y == 0, model.decision_function(X)[:, 0] > 0)
+    assert parts[0].facts[0].values["score"] == pytest.approx(alone)
+    assert "of this class alone on the training rows" in sentences(parts[0])["score"]
 
 
 def test_bags_have_instances(bags):

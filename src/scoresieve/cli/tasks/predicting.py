@@ -5,9 +5,10 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+from sklearn.metrics import confusion_matrix
 
 from scoresieve import get_measure
 from scoresieve._arrays import FloatArray
@@ -15,10 +16,19 @@ from scoresieve._files import replaced
 from scoresieve.cli.data.encoding import text_of
 from scoresieve.cli.data.reading import bags_of, read_like
 from scoresieve.cli.errors import BadData, WrongUse, naming, one_line
-from scoresieve.cli.output import check_output, json_line, progress_of_reading, write
+from scoresieve.cli.output import (
+    check_output,
+    json_line,
+    progress_of_reading,
+    write,
+    write_table,
+)
 from scoresieve.cli.tasks.models import SavedModel, load_model, read_labelled
 from scoresieve.design import DamagedBlocksError
-from scoresieve.estimators.linear_model import above_thresholds, measure_of, measure_score
+from scoresieve.estimators.linear_model import class_scores, measure_of, measure_score
+
+#: Classes up to which a confusion matrix is written as text.
+MOST_SHOWN = 12
 
 
 def predict_file(
@@ -93,9 +103,50 @@ def _as_json_lines(columns: dict[str, Any]) -> str:
     return "".join(json_line(dict(zip(columns, row, strict=True))) for row in rows)
 
 
+class Scores(NamedTuple):
+    """Measures of a model on labelled rows, or bags.
+
+    Attributes
+    ----------
+    of_all : dict
+        By the name of each measure.
+    classes : list of dict
+        Of more than two classes: rows, predictions and the measures of each against the rest.
+    confusion : ndarray of int of shape (n_classes, n_classes) or None
+        Rows are true labels, columns predicted ones.
+    """
+
+    of_all: dict[str, float]
+    classes: list[dict[str, Any]]
+    confusion: Any
+
+    def plain(self) -> dict[str, Any]:
+        """All of it for JSON."""
+        of_classes = {"classes": self.classes, "confusion": self.confusion}
+        return {**self.of_all, **(of_classes if self.classes else {})}
+
+    def show_classes(self) -> None:
+        """Write the tables of several classes."""
+        if not self.classes:
+            return
+        write("\neach class against the rest\n")
+        write_table(self.classes)
+        if len(self.classes) > MOST_SHOWN:
+            write(f"\nconfusion matrix of {len(self.classes)} classes: add --json\n")
+            return
+        names = [row["class"] for row in self.classes]
+        write("\nconfusion matrix: a row for each true class, a column for each predicted one\n")
+        write_table(
+            [
+                {"": name, **dict(zip(names, counts, strict=True))}
+                for name, counts in zip(names, self.confusion.tolist(), strict=True)
+            ]
+        )
+
+
 def held_out_scores(
-    saved: SavedModel, path: str, measures: Sequence[str] = (), **reading: Any
-) -> dict[str, float]:
+    saved: SavedModel, path: str, names: Sequence[str] = (), **reading: Any
+) -> Scores:
     """Measures of a model on the labelled rows, or bags, of a file; its own if none is named.
 
     Parameters
@@ -103,17 +154,23 @@ def held_out_scores(
     **reading
         As for :func:`read_labelled`.
     """
-    data, model = read_labelled(path, saved, **reading), saved.model
+    data, model, targets = read_labelled(path, saved, **reading), saved.model, saved.targets
+    own = measure_of(model) or get_measure("accuracy")
+    measures = {name: get_measure(name) for name in names} or {own.name: own}
     with naming(data.file):
-        if not measures:
-            own = measure_of(model)
-            score = float(model.score(data.X, data.y))
-            return {"accuracy" if own is None else own.name: score}
-        decision = above_thresholds(model.targets_, model.models_, model.decision_function(data.X))
-        return {
-            name: measure_score(get_measure(name), saved.targets, data.y, decision)
-            for name in measures
+        about = targets, model.models_, data.y, model.decision_function(data.X)
+        of_all = {name: measure_score(each, *about) for name, each in measures.items()}
+        if targets.kind == "binary":
+            return Scores(of_all, [], None)
+        confusion = confusion_matrix(data.y, targets.predict(about[-1]), labels=targets.classes)
+        counts = confusion.sum(axis=1), confusion.sum(axis=0), confusion.diagonal()
+        columns = {
+            "class": saved.positives,
+            **dict(zip(("rows", "predicted", "right"), (c.tolist() for c in counts), strict=True)),
+            **{name: class_scores(each, *about).tolist() for name, each in measures.items()},
         }
+        rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+        return Scores(of_all, rows, confusion)
 
 
 def certificates_of(path: str, file: str, **reading: Any) -> list[dict[str, Any]]:

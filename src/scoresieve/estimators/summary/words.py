@@ -50,7 +50,7 @@ def rows_fact(n_samples: int, n_positives: int | None, rows: str = "rows") -> Fa
 
 def training_score_fact(score: float, name: str, *, is_one_of_many: bool, rows: str) -> Fact:
     """The score of the rows that the model was fitted on."""
-    about = " for this class against the rest" if is_one_of_many else ""
+    about = " of this class alone" if is_one_of_many else ""
     sentence = f"{name} {score:.3f}{about} on the training {rows} (optimistic)"
     return Fact("score", sentence, {"score": score, "measure": name, "rows": "training"})
 
@@ -114,8 +114,8 @@ def probability_fact(log_odds: float, target: str, rows: str) -> Fact:
     sentence = f"predicts positive at probability >= {probability:.3f}, tuned on held-out {rows}"
     if target == "multiclass":
         sentence = (
-            "predict takes the most probable class; score counts this class at probability >= "
-            f"{probability:.3f}, tuned on held-out {rows}"
+            "predict takes the most probable class; alone, this class is positive at probability "
+            f">= {probability:.3f}, tuned on held-out {rows}"
         )
     return Fact("threshold", sentence, {"probability": probability})
 
