@@ -150,12 +150,20 @@ def score(model: str, file: str, measure: str | None, as_json: bool, **options: 
         found.show_classes()
 
 
-@command("scoresieve inspect model", "scoresieve inspect model --json")
+@command(
+    "scoresieve inspect model",
+    "scoresieve inspect model --class sports",
+    "scoresieve inspect model --json",
+)
 @model_argument
+@click.option("--class", "of_class", metavar="NAME", help="One of several classes, in detail.")
 @json_option
 @debug_option
-def inspect(model: str, as_json: bool) -> None:
-    """Show the features, weights and settings of MODEL."""
+def inspect(model: str, of_class: str | None, as_json: bool) -> None:
+    """Show the features, weights and settings of MODEL.
+
+    Of more than two classes: an overview, or with --class the details of one.
+    """
     from scoresieve.cli.tasks.models import as_plain, load_model, summary_of
 
     saved = load_model(model)
@@ -167,7 +175,7 @@ def inspect(model: str, as_json: bool) -> None:
     write(f"{plain['estimator']}({settings})\n")
     write(f"classes: {', '.join(plain['classes'])}\n")
     write(f"reads: {columns}\n")
-    write(summary_of(saved))
+    write(summary_of(saved, of_class))
 
 
 @command(

@@ -132,6 +132,11 @@ class Measure(ABC):
         """
         return None
 
+    def constant_score(self, y: FloatArray) -> float:
+        """The best score of one prediction for all rows: all positive, or none."""
+        every = np.ones(np.size(y))
+        return max(self.score(y, every), self.score(y, -every))
+
     def of_share(self, share: float) -> Measure:
         """The measure for a share of the rows; it differs where the number of alarms is fixed."""
         return self

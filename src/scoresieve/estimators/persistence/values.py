@@ -219,7 +219,7 @@ _LINEAR = {
     "weights": array(np.float64, ".columns", finite=True),
     **dict.fromkeys(("intercept", "threshold"), number(float)),
     "C": nullable(number(float, 0.0)),
-    **dict.fromkeys(("price", "training_score"), of_type(float)),
+    **dict.fromkeys(("price", "training_score", "constant_score"), of_type(float)),
     **dict.fromkeys(("n_positives", "n_iter"), number(int, 0)),
 }
 #: Models with fewer columns share the table of the chosen one.

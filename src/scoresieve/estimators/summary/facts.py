@@ -17,6 +17,7 @@ from scoresieve.estimators.summary.words import (
     OF_SCORE,
     OWN_SCOPE,
     C_fact,
+    baseline_facts,
     chosen_fact,
     hard_budget_fact,
     held_out_score_fact,
@@ -54,6 +55,7 @@ def training_facts(estimator: Any, model: ClassModel, nouns: tuple[str, str]) ->
         training_score_fact(
             model.training_score, name, is_one_of_many=of != "binary", rows=nouns[1]
         ),
+        *baseline_facts(model, name, nouns[1]),
         OF_SCORE,
         threshold_fact(kind, model, of),
         rows_fact(estimator.n_samples_fit_, model.n_positives, nouns[1]),
@@ -80,6 +82,7 @@ def sieve_facts(estimator: Any, model: ClassModel, nouns: tuple[str, str]) -> li
     prover = "MeasureSVC" if rows == "rows" else "BagMeasureSVC"
     return [
         held_out_score_fact(estimator.measure_, choice, rows),
+        *baseline_facts(model, estimator.measure_.name, rows),
         OF_LOG_ODDS,
         probability_fact(model.threshold, estimator.targets_.kind, rows),
         rows_fact(estimator.n_samples_fit_, model.n_positives, rows),
