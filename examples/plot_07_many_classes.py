@@ -23,10 +23,10 @@ X, X_test, y, y_test = train_test_split(
 model = MeasureSVC("f1", n_features_to_select=6, certificate=False).fit(X, y)
 
 # %%
-# ``score`` is the mean, over the digits, of F1 (the measure trained for) against the rest.
-# ``predict`` takes the digit with the largest decision.
+# ``predict`` takes the digit with the largest decision. ``score`` is the mean, over the digits, of
+# F1 (the measure trained for) of these predictions: macro F1.
 print("pixels that any digit needs:", model.n_features_selected_, "of", X.shape[1])
-print(f"mean F1 of a digit against the rest: {model.score(X_test, y_test):.2f}")
+print(f"macro F1: {model.score(X_test, y_test):.2f}")
 print(f"share of digits that are read right: {np.mean(model.predict(X_test) == y_test):.2f}")
 
 # %%

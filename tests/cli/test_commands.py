@@ -14,7 +14,7 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 from sklearn.datasets import dump_svmlight_file
-from sklearn.metrics import f1_score, roc_auc_score
+from sklearn.metrics import confusion_matrix, f1_score, matthews_corrcoef, roc_auc_score
 
 import scoresieve
 from scoresieve.baselines import L1SVM, SVMPerf
@@ -74,12 +74,13 @@ def test_fit_as_json(cli):
     assert found["test"].items() <= scores.items()
 
 
-def test_a_warning_of_the_library_is_one_line_with_options(cli):
-    done = cli(f"fit messages.csv {QUICK}")
-    assert done.code == 0
-    (line,) = done.err.splitlines()
-    assert line.startswith(
-        "scoresieve: warning: --positive is not given, so the rarer class 'refund'"
+def test_two_names_need_the_positive_one(cli):
+    done = cli(f"fit messages.csv --label label {QUICK}")
+    assert (done.code, done.out) == (1, "")
+    assert done.err == (
+        "scoresieve: error: messages.csv: --positive is missing: the labels 'other' and 'refund' do "
+        "not tell which class is positive, and the score depends on it; type --positive 'other' or "
+        "--positive 'refund'.\n"
     )
 
 
@@ -164,6 +165,30 @@ def test_several_classes(cli, sparse):
     assert found["positive"] == found["classes"] == ["1", "2", "3"]
     rows = json.loads(cli(f"path data.svm {QUICK} --json").out)
     assert [row["class"] for row in rows] == ["1", "2", "3"]
+
+
+@pytest.mark.parametrize("method", ["sieve --cv 2 -C 1", "logistic"])
+def test_the_score_of_several_classes_is_that_of_the_predicted_ones(cli, sparse, method):
+    _, y = sparse
+    done = cli(f"fit data.svm --method {method} -k 1 --test data.svm -o model --json")
+    rows = table_of(cli("predict model data.svm").out)
+    predicted = np.array([int(row["label"]) for row in rows])
+    found = json.loads(cli("score model data.svm --measure f1,accuracy,mcc,roc_auc --json").out)
+    assert found["f1"] == pytest.approx(f1_score(y, predicted, average="macro"))
+    assert found["accuracy"] == pytest.approx(np.mean(y == predicted))
+    assert found["mcc"] == pytest.approx(matthews_corrcoef(y, predicted))
+    assert found["confusion"] == confusion_matrix(y, predicted).tolist()
+    assert [each["class"] for each in found["classes"]] == ["1", "2", "3"]
+    assert [each["f1"] for each in found["classes"]] == pytest.approx(
+        f1_score(y, predicted, average=None)
+    )
+    own = json.loads(done.out)["test"]
+    assert own["confusion"] == found["confusion"]
+    assert own["classes"][0]["right"] == found["confusion"][0][0]
+    text = cli("score model data.svm --measure f1").out
+    assert text.split()[:4] == ["measure", "score", "f1", f"{found['f1']:.4g}"]
+    assert text.splitlines()[-1].split() == ["3", *map(str, found["confusion"][2])]
+    assert "each class against the rest" not in cli("inspect model").out
 
 
 def test_the_positive_class_of_a_loss_is_the_one_that_was_named(cli):

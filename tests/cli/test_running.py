@@ -140,7 +140,7 @@ def test_an_interruption_has_its_code(cli, monkeypatch):
             OSError(28, "No space left on device", "model.0123456789abcdef.tmp"),
             ["error: model: No space left on device"],
         ),
-        (ValueError("n_features_to_select=0"), ["-k=0"]),
+        (ValueError("n_features_to_select=0"), ["-k 0"]),
     ],
 )
 def test_what_nobody_foresaw_is_still_one_line(cli, monkeypatch, error, words):

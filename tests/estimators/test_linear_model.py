@@ -3,18 +3,28 @@
 from __future__ import annotations
 
 import inspect
+from functools import partial
 
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from scipy.special import logit
 from sklearn.base import ClassifierMixin, clone
-from sklearn.metrics import accuracy_score, f1_score, roc_auc_score
+from sklearn.metrics import (
+    accuracy_score,
+    balanced_accuracy_score,
+    f1_score,
+    fbeta_score,
+    jaccard_score,
+    matthews_corrcoef,
+    roc_auc_score,
+)
 
 import scoresieve
 from scoresieve import (
     BudgetClassifier,
     BudgetRegressor,
+    Contingency,
     MeasureSVC,
     baselines,
     budget_path,
@@ -22,6 +32,7 @@ from scoresieve import (
     mil,
     solve,
 )
+from scoresieve.estimators.linear_model import margins
 
 #: A quick fit of each classifier; its score is no matter of how the price was found.
 SETTINGS = {
@@ -80,14 +91,6 @@ def made(name, **params):
     return kind(**SETTINGS[name] | params), as_bags if takes_bags else np.asarray
 
 
-def labels_by_class(model, y):
-    """The labels of each class against the rest, and its sign in the decision."""
-    if np.ndim(y) == 2:
-        return list(np.asarray(y).T)
-    classes = model.classes_[1:] if model.classes_.size == 2 else model.classes_
-    return [y == label for label in classes]
-
-
 @pytest.fixture(scope="module")
 def fitted(request):
     """``fitted(name, kind)`` gives the classifier, fitted once, what it takes as X, X and y."""
@@ -107,27 +110,23 @@ def test_every_classifier_is_here():
     assert set(SETTINGS) == set(CLASSIFIERS)
 
 
-def above_thresholds(model, kind, decision):
-    """A sieve's decisions for several classes are log-odds, each with a threshold of its own."""
-    if kind == "three_classes" and hasattr(model, "thresholds_"):
-        return decision - logit(model.thresholds_)
-    return decision
-
-
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("name", SETTINGS)
-def test_the_score_is_the_measure_or_the_accuracy(name, kind, fitted):
-    """A measure is the mean over the classes against the rest; the accuracy is scikit-learn's."""
+def test_the_score_is_that_of_predict(name, kind, fitted):
+    """F1 is the mean over the classes; the accuracy is scikit-learn's."""
     model, form, X, y = fitted(name, kind)
-    decision = above_thresholds(model, kind, model.decision_function(form(X)))
-    decision = np.reshape(decision, (len(X), -1))
-    if hasattr(model, "measure"):
-        metric = METRICS[model.measure_.name]
-        columns = zip(labels_by_class(model, y), decision.T, strict=True)
-        expected = np.mean([metric(labels, column) for labels, column in columns])
-    else:
+    predicted = model.predict(form(X))
+    if not hasattr(model, "measure"):
         assert not hasattr(model, "measure_")
-        expected = accuracy_score(y, model.predict(form(X)))
+        expected = accuracy_score(y, predicted)
+    elif model.measure == "accuracy" and kind == "indicators":
+        expected = np.mean(y == predicted)
+    else:
+        of_two = {"average": "binary", "pos_label": "yes"}
+        average = of_two if kind == "binary" else {"average": "macro"}
+        expected = {"f1": partial(f1_score, **average), "accuracy": accuracy_score}[model.measure](
+            y, predicted
+        )
     assert model.score(form(X), y) == pytest.approx(expected)
     assert 0.4 < expected <= 1
 
@@ -171,6 +170,76 @@ def test_wrong_calls_for_the_highest_scores(kind, arguments, message, fitted):
         model.predict_top(form(X), **arguments)
 
 
+#: As scikit-learn has them for the labels of several classes.
+OF_PREDICTIONS = {
+    "f1": partial(f1_score, average="macro"),
+    "f0.5": partial(fbeta_score, beta=0.5, average="macro"),
+    "jaccard": partial(jaccard_score, average="macro"),
+    "mcc": matthews_corrcoef,
+    "accuracy": accuracy_score,
+    "balanced_accuracy": balanced_accuracy_score,
+}
+
+
+@pytest.mark.parametrize("measure", OF_PREDICTIONS)
+@pytest.mark.parametrize("name", ["MeasureSVC", "ScoreSieve"])
+def test_measures_of_labels_of_several_classes(name, measure, three_classes):
+    """Of noise as well: there thresholds of each class alone predict several classes or none."""
+    X, y = three_classes
+    y = np.where(np.arange(90) % 3 == 0, np.roll(y, 1), y)
+    model, _ = made(name, measure=measure)
+    model.fit(X, y)
+    predicted = model.predict(X)
+    assert len(np.unique(predicted)) == 3
+    assert model.score(X, y) == pytest.approx(OF_PREDICTIONS[measure](y, predicted))
+    some = y != 8
+    if measure == "balanced_accuracy":  # scikit-learn warns of the class 8 among the predictions
+        recalls = [np.mean(predicted[y == label] == label) for label in (3, 5)]
+        assert model.score(X[some], y[some]) == pytest.approx(np.mean(recalls))
+
+
+def test_a_function_of_the_table_is_averaged_over_the_predicted_classes(three_classes):
+    X, y = three_classes
+    model = MeasureSVC(Contingency(mean_recall), C=3.0, price=0.5, budget=2).fit(X, y)
+    predicted = model.predict(X)
+    expected = [balanced_accuracy_score(y == c, predicted == c) for c in model.classes_]
+    assert model.score(X, y) == pytest.approx(np.mean(expected))
+
+
+def mean_recall(tp, fp, fn, tn):
+    return (tp / (tp + fn) + tn / (tn + fp)) / 2
+
+
+@pytest.mark.parametrize("measure", ["roc_auc", "average_precision", "prec@10", "prbep"])
+def test_measures_of_scores_are_those_of_each_class_alone(measure, three_classes):
+    X, y = three_classes
+    model, _ = made("ScoreSieve", measure=measure)
+    decision = model.fit(X, y).decision_function(X)
+    expected = [
+        model.measure_.score(np.where(y == c, 1.0, -1.0), column)
+        for c, column in zip(model.classes_, decision.T, strict=True)
+    ]
+    assert model.score(X, y) == pytest.approx(np.mean(expected))
+
+
+def test_a_floor_is_one_of_each_class_at_its_threshold(three_classes):
+    X, y = three_classes
+    model, _ = made("ScoreSieve", measure="recall@precision>=0.8")
+    alone = model.fit(X, y).decision_function(X) - logit(model.thresholds_)
+    expected = [
+        model.measure_.score(np.where(y == c, 1.0, -1.0), column)
+        for c, column in zip(model.classes_, alone.T, strict=True)
+    ]
+    assert model.score(X, y) == pytest.approx(np.mean(expected))
+
+
+def test_the_first_of_equal_classes_is_the_predicted_one():
+    decision = np.array([[1.0, 1.0, 0.0], [0.0, 2.0, 1.0]])
+    found = margins(decision)
+    assert (found > 0).tolist() == [[True, False, False], [False, True, False]]
+    assert_allclose(found, [[0, 0, -1], [-2, 1, -1]], atol=1e-300)
+
+
 @pytest.mark.parametrize("name", SETTINGS)
 def test_scores_count_rows_by_their_weights(name, fitted):
     model, form, X, y = fitted(name, "three_classes")
@@ -185,20 +254,14 @@ def test_scores_count_rows_by_their_weights(name, fitted):
 def test_classes_that_y_does_not_hold_are_left_out_of_a_measure(name, fitted):
     model, form, X, y = fitted(name, "three_classes")
     some = y != 8
-    found = model.score(form(X[some]), y[some])
-    labels = (y[some, np.newaxis] == model.classes_).T
-    decision = model.decision_function(form(X[some]))
-    decision = above_thresholds(model, "three_classes", decision).T
-    if not hasattr(model, "measure"):
-        expected = accuracy_score(y[some], model.predict(form(X[some])))
-    elif model.measure == "accuracy":  # it is defined for labels of one kind
-        expected = np.mean(labels == (decision > 0))
+    predicted = model.predict(form(X[some]))
+    if getattr(model, "measure", "accuracy") == "accuracy":  # defined for labels of one kind
+        expected = accuracy_score(y[some], predicted)
     else:
-        metric = METRICS[model.measure]
-        expected = np.mean([metric(labels[c], decision[c]) for c in (0, 1)])
+        expected = f1_score(y[some], predicted, labels=[3, 5], average="macro")
         with pytest.raises(ValueError, match="one class only"):
             clone(model).fit(form(X[some]), y[some]).score(form(X[y == 3]), y[y == 3])
-    assert found == pytest.approx(expected)
+    assert model.score(form(X[some]), y[some]) == pytest.approx(expected)
 
 
 @pytest.mark.parametrize("measure", ["f1", "accuracy", "roc_auc"])

@@ -259,7 +259,7 @@ def test_warm_start_begins_anew_on_other_problems(binary, starts, change):
     if change == "columns":
         X = X[:, :15]
     elif change == "classes":
-        y = np.where(y == "yes", "so", "so not")
+        y = np.where(y == "yes", "true", "false")
     else:
         settings["pos_label"] = "no"
         model.set_params(pos_label="no")

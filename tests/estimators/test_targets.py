@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -9,7 +11,7 @@ from numpy.testing import assert_array_equal
 from sklearn.exceptions import DataConversionWarning
 
 from scoresieve import MeasureSVC
-from scoresieve.estimators.targets import LARGER, read_targets, same_labels
+from scoresieve.estimators.targets import LARGER, TELLING_NAMES, read_targets, same_labels
 
 
 @pytest.mark.parametrize(
@@ -58,21 +60,42 @@ def test_equal_labels():
     assert not same_labels(Y[0], Y)
 
 
-@pytest.mark.parametrize(("y", "positive"), [(["b", "a", "b", "b"], "a"), (["b", "a", "a"], "b")])
-def test_the_rarer_of_two_texts_is_positive_and_that_is_said(y, positive):
-    with pytest.warns(
-        UserWarning, match=f"'{positive}', the label of 1 of {len(y)} rows"
-    ) as caught:
-        targets, _ = read_targets(np.array(y))
-    assert targets.classes[targets.positive] == positive
-    assert len(caught) == 1
+@pytest.mark.parametrize("y", [["b", "a", "b", "b"], ["b", "a", "a"]])
+def test_two_names_that_do_not_tell_are_refused(y):
+    """Whichever is rarer: it may be the other one in the next fold."""
+    message = (
+        "pos_label is missing: the labels 'a' and 'b' do not tell which class is positive, and the "
+        "score depends on it; type pos_label='a' or pos_label='b'."
+    )
+    for labels in (np.array(y), np.array(y, dtype=object)):
+        with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
+            read_targets(labels)
+        assert read_targets(labels, "a")[0].positive == 0
+        assert read_targets(labels, LARGER)[0].positive == 1
 
 
-@pytest.mark.parametrize("y", [["b", "a", "b"], [0, 1, 0], [True, False, False]])
-def test_nothing_is_said_where_the_positive_class_is_known(y, recwarn):
-    labels = np.array(y)
-    given = labels[0] if labels.dtype.kind == "U" else None
-    targets, _ = read_targets(labels, given)
-    assert targets.positive == 1
-    assert read_targets(labels, LARGER)[0].positive == 1
+@pytest.mark.parametrize("negative", ["no", "N", "False", "f", "0", "NEGATIVE", "neg"])
+def test_names_that_tell(negative, recwarn):
+    pairs = dict(TELLING_NAMES)
+    for positive in (pairs[negative.lower()], pairs[negative.lower()].upper()):
+        for y in ([positive, negative, negative], [positive, positive, negative]):
+            targets, _ = read_targets(np.array(y))
+            assert targets.classes[targets.positive] == positive
+    assert not recwarn.list
+
+
+def test_the_positive_class_is_the_same_in_every_fold():
+    """Near-balanced names: of half the folds one is the rarer, of half the other."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(61, 3))
+    y = np.where(X[:, 0] > np.median(X[:, 0]), "No", "Yes")
+    for fold in np.array_split(np.arange(61), 5):
+        kept = np.setdiff1d(np.arange(61), fold)
+        model = MeasureSVC(budget=1).fit(X[kept], y[kept])
+        assert model.targets_.name(0) == "'Yes'"
+
+
+@pytest.mark.parametrize("y", [[0, 1, 0], [True, False, False]])
+def test_of_numbers_the_larger_is_positive(y, recwarn):
+    assert read_targets(np.array(y))[0].positive == 1
     assert not recwarn.list

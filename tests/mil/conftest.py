@@ -29,8 +29,8 @@ def bags():
 
 @pytest.fixture(scope="session")
 def binary():
-    """Labels "plain" and "telling": whether a bag holds an instance near ``TELLING[0]``."""
-    return np.where(make_bags(0)[1] == 0, "telling", "plain")
+    """Labels "no" and "yes": whether a bag holds an instance near ``TELLING[0]``."""
+    return np.where(make_bags(0)[1] == 0, "yes", "no")
 
 
 @pytest.fixture(scope="session")

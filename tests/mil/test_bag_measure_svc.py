@@ -59,16 +59,16 @@ def test_a_certificate_may_be_left_out(bags, binary, fitted):
     assert np.isfinite(fitted.l0_gap_).all()
     assert np.isnan(quick.l0_gap_).all()
     assert quick.n_instances_selected_ <= 2
-    assert quick.key_instances_[0].label == "telling"
+    assert quick.key_instances_[0].label == "yes"
 
 
 def test_it_finds_the_telling_instances(bags, binary, fitted):
     first = fitted.key_instances_[0]
-    assert first.label == "telling"
+    assert first.label == "yes"
     assert first.weight > 0
     assert_allclose(first.vector, [4.0, 4.0, 0.0], atol=0.5)
     assert fitted.score(bags, binary) == 1.0
-    assert f1_score(binary, fitted.predict(bags), pos_label="telling") == 1.0
+    assert f1_score(binary, fitted.predict(bags), pos_label="yes") == 1.0
 
 
 def test_key_instances_say_where_they_are(bags, labels):
@@ -144,11 +144,11 @@ def test_certificates_come_from_the_bags(bags, labels):
 
 
 def test_the_other_class_may_be_the_positive_one(bags, binary):
-    model = BagMeasureSVC(n_instances_to_select=1, pos_label="plain", **SETTINGS).fit(bags, binary)
+    model = BagMeasureSVC(n_instances_to_select=1, pos_label="no", **SETTINGS).fit(bags, binary)
     first = model.key_instances_[0]
-    assert first.label == "telling"
+    assert first.label == "yes"
     assert first.weight > 0
-    assert model.score(bags, binary) == f1_score(binary, model.predict(bags), pos_label="plain")
+    assert model.score(bags, binary) == f1_score(binary, model.predict(bags), pos_label="no")
 
 
 @pytest.mark.parametrize("measure", ["f1", "accuracy"])
@@ -188,8 +188,8 @@ def test_fewer_prototypes(bags, binary):
 
 
 def test_a_model_without_instances_warns_and_decides_by_its_intercept(bags, binary):
-    with pytest.warns(UserWarning, match="class 'telling': the model has no features") as caught:
-        model = BagMeasureSVC(budget=2, sigma=1.5, C=1e-6, pos_label="telling").fit(bags, binary)
+    with pytest.warns(UserWarning, match="class 'yes': the model has no features") as caught:
+        model = BagMeasureSVC(budget=2, sigma=1.5, C=1e-6, pos_label="yes").fit(bags, binary)
     assert [each.filename for each in caught] == [__file__]
     assert model.n_instances_selected_ == 0
     assert model.key_instances_ == []
@@ -216,7 +216,7 @@ def test_wrong_parameters_are_refused(bags, binary, parameters, message):
 def test_one_instance_bags_are_plain_examples(binary):
     """With one instance a bag, s is the Gaussian kernel between examples."""
     rng = np.random.default_rng(2)
-    X = rng.normal(size=(48, 2)) + 3.0 * (binary == "telling")[:, np.newaxis]
+    X = rng.normal(size=(48, 2)) + 3.0 * (binary == "yes")[:, np.newaxis]
     bags = Bags(X, np.arange(49))
     kernel = np.exp(-((X[:, np.newaxis] - X) ** 2).sum(axis=2) / (2 * 1.5**2))
     model = BagMeasureSVC(budget=3, **SETTINGS).fit(bags, binary)

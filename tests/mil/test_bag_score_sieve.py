@@ -31,7 +31,7 @@ QUICK = ONE | {"n_instances_to_select": 2, "sigmas": [1.5]}
 @pytest.fixture(scope="module")
 def fitted(bags, binary):
     sizes = {"n_instances_to_select": [1, 3], "sigmas": [0.05, "0.5*median"]}
-    return BagScoreSieve(pos_label="telling", **ONE | sizes).fit(bags, binary)
+    return BagScoreSieve(pos_label="yes", **ONE | sizes).fit(bags, binary)
 
 
 def test_it_is_a_sieve_on_the_embedding_of_all_bags(bags, labels):
@@ -53,9 +53,9 @@ def test_it_is_a_sieve_on_the_embedding_of_all_bags(bags, labels):
 
 def test_scores_are_of_bags_whose_instances_no_model_knows(bags, binary):
     """By hand, part by part, with the threshold that is best for all parts together."""
-    model = BagScoreSieve(pos_label="telling", **QUICK).fit(bags, binary)
+    model = BagScoreSieve(pos_label="yes", **QUICK).fit(bags, binary)
     plan = make_plan(model, [2], start_clock(None))
-    signs, unseen = np.where(binary == "telling", 1.0, -1.0), np.zeros(48)
+    signs, unseen = np.where(binary == "yes", 1.0, -1.0), np.zeros(48)
     for train, test in SHUFFLED.split(bags, binary):
         embedding = MILESEmbedding(1.5).fit([bags[place] for place in train])
         columns = RawColumns(as_design(embedding.transform(bags)))
@@ -108,14 +108,14 @@ def test_one_width_for_all_classes(bags, three_classes):
 
 def test_it_finds_the_telling_instance(bags, binary, fitted):
     (key,) = fitted.key_instances_
-    assert key.label == "telling"
+    assert key.label == "yes"
     assert key.weight > 0
     assert_array_equal(bags[key.bag][key.position], key.vector)
     assert_allclose(key.vector, [4.0, 4.0, 0.0], atol=0.5)
     assert fitted.score(bags, binary) == 1.0
     proba = fitted.predict_proba(bags)
-    telling = binary == "telling"
-    assert proba[telling, 1].min() > proba[~telling, 1].max()
+    is_yes = binary == "yes"
+    assert proba[is_yes, 1].min() > proba[~is_yes, 1].max()
     for bag, decision in zip(bags, fitted.decision_function(bags), strict=True):
         assert fitted.instance_scores(bag).sum() + fitted.intercept_[0] == pytest.approx(decision)
 
@@ -123,7 +123,7 @@ def test_it_finds_the_telling_instance(bags, binary, fitted):
 def test_the_summary_names_instances_and_score(fitted):
     key = fitted.key_instances_[0]
     text = str(fitted.summary())
-    assert "class 'telling': 1 instance\n" in text
+    assert "class 'yes': 1 instance\n" in text
     assert f"f1 {fitted.best_score_:.3f} " in text
     assert "sigma = 0.5*median" in " ".join(text.split())
     assert f"bag {key.bag}, instance {key.position}\n" in text
@@ -171,7 +171,7 @@ def test_groups_of_bags_stay_together(bags, binary):
 
 
 def test_fewer_prototypes_and_the_tools_of_scikit_learn(bags, binary):
-    model = BagScoreSieve(n_prototypes=30, prototypes="kmeans", pos_label="telling", **QUICK)
+    model = BagScoreSieve(n_prototypes=30, prototypes="kmeans", pos_label="yes", **QUICK)
     assert np.all(cross_val_score(model, bags, binary, cv=2) > 0.7)
     model.set_params(n_instances_to_select=[2, 500]).fit(as_bags(bags), binary)
     assert set(model.cv_results_["param_n_instances_to_select"]) == {2, 30}
@@ -179,11 +179,11 @@ def test_fewer_prototypes_and_the_tools_of_scikit_learn(bags, binary):
 
 
 def test_progress_goes_to_stderr(bags, binary, capsys):
-    BagScoreSieve(verbose=1, pos_label="telling", **QUICK | {"cv": 2}).fit(bags, binary)
+    BagScoreSieve(verbose=1, pos_label="yes", **QUICK | {"cv": 2}).fit(bags, binary)
     lines = capsys.readouterr().err.splitlines()
     assert [line.split(":")[0] for line in lines] == [
-        "[BagScoreSieve] sigma=1.5, class 'telling', split 0",
-        "[BagScoreSieve] sigma=1.5, class 'telling', split 1",
+        "[BagScoreSieve] sigma=1.5, class 'yes', split 0",
+        "[BagScoreSieve] sigma=1.5, class 'yes', split 1",
         "[BagScoreSieve] choice",
     ]
 
@@ -220,4 +220,4 @@ def test_an_interrupted_fit_leaves_the_model_before_it(bags, binary, fitted, mon
 )
 def test_wrong_parameters_are_refused_by_name(bags, binary, parameters, message):
     with pytest.raises(ValueError, match=message):
-        BagScoreSieve(**QUICK | {"pos_label": "telling"} | parameters).fit(bags, binary)
+        BagScoreSieve(**QUICK | {"pos_label": "yes"} | parameters).fit(bags, binary)

@@ -114,7 +114,7 @@ def test_wrong_data_is_refused(model, bags, binary, fitted):
         (bags, ["a", "b"], "y has 2 labels, but there are 48 bags"),
         (bags, np.ones(48), "one class"),
         ([], [], "bags is empty"),
-        ([*bags, np.empty((0, 3))], [*binary, "plain"], "bag 48 is empty"),
+        ([*bags, np.empty((0, 3))], [*binary, "no"], "bag 48 is empty"),
     ):
         with pytest.raises(ValueError, match=message):
             clone(model).fit(X, y)

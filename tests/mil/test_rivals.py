@@ -53,7 +53,7 @@ def test_accuracy_is_the_score(rival, bags, labels):
 def test_class_weights_move_the_decision(rival, bags, binary):
     rival.set_params(C=0.05)
     plain = clone(rival).fit(bags, binary).decision_function(bags)
-    rival.set_params(class_weight={"telling": 20.0})
+    rival.set_params(class_weight={"yes": 20.0})
     heavy = rival.fit(bags, binary).decision_function(bags)
     assert heavy.mean() > plain.mean() + 0.1
 

@@ -27,7 +27,7 @@ def fit(bags, y):
 
 @pytest.fixture(scope="module")
 def model(bags):
-    return fit(bags, np.array(["a", "b", "b"])[np.arange(45) % 3])
+    return fit(bags, np.array(["no", "yes", "yes"])[np.arange(45) % 3])
 
 
 def lengths(display):
@@ -49,7 +49,7 @@ def test_bars_are_contributions_from_for_to_against(model, bags):
     decision = model.decision_function(bags[:1])[0]
     assert lengths(display).sum() == pytest.approx(decision)
     assert display.decision == pytest.approx(decision)
-    assert display.ax_.get_title(loc="left") == f"decision {decision:+.2f} for class b"
+    assert display.ax_.get_title(loc="left") == f"decision {decision:+.2f} for class yes"
     assert display.figure_ is display.ax_.figure
 
 
@@ -71,8 +71,8 @@ def test_instances_without_a_say_have_no_bar(contributions, bars):
 
 
 def test_the_other_class_turns_the_signs(model, bags):
-    of_b = InstanceContributionsDisplay.from_estimator(model, bags[0], label="b")
-    of_a = InstanceContributionsDisplay.from_estimator(model, bags[0], label="a")
+    of_b = InstanceContributionsDisplay.from_estimator(model, bags[0], label="yes")
+    of_a = InstanceContributionsDisplay.from_estimator(model, bags[0], label="no")
     assert of_a.decision == -of_b.decision
     assert_allclose(of_a.contributions, -of_b.contributions)
 

@@ -129,7 +129,8 @@ class Baseline(
             scores = linear_scores(X, fit.w[np.newaxis]).ravel()
             threshold = self._threshold(y, scores, fit)
             decisions = scores + (fit.intercept - threshold)
-            columns = fit.support
+            columns, every = fit.support, np.ones(y.size)
+            constant = max(self._training_score(y, every), self._training_score(y, -every))
             models.append(
                 ClassModel(
                     columns=columns,
@@ -139,6 +140,7 @@ class Baseline(
                     C=None if fit.C is None else float(fit.C),
                     n_positives=int(np.count_nonzero(y > 0)),
                     training_score=self._training_score(y, decisions),
+                    constant_score=constant,
                     alarm_rate=float(np.mean(decisions > 0)),
                     n_iter=int(fit.n_iter),
                     certificate=fit.certificate,

@@ -141,28 +141,36 @@ def score(model: str, file: str, measure: str | None, as_json: bool, **options: 
     """Score MODEL on the labelled rows, or bags, of FILE.
 
     Precision and recall of the predictions come with 95 % intervals. With more than two classes:
-    only the mean of the measure over the classes, each against the rest.
+    the score of the predicted classes, then each class against the rest and the confusion matrix.
     """
     from scoresieve.cli.tasks.fitting import check_measures
     from scoresieve.cli.tasks.models import load_model
-    from scoresieve.cli.tasks.predicting import score_rows, score_summary
+    from scoresieve.cli.tasks.predicting import held_out_scores
 
     measures = check_measures(measure) if measure else []
-    found = score_rows(load_model(model), file, measures, **options)
+    found = held_out_scores(load_model(model), file, measures, **options)
     if as_json:
-        write_json(found)
+        write_json(found.plain())
     else:
-        rows, sentence = score_summary(found)
-        write_table(rows)
-        write(sentence)
+        write_table(found.rows())
+        found.show_classes()
+        write(found.sentence())
 
 
-@command("scoresieve inspect model", "scoresieve inspect model --json")
+@command(
+    "scoresieve inspect model",
+    "scoresieve inspect model --class sports",
+    "scoresieve inspect model --json",
+)
 @model_argument
+@click.option("--class", "of_class", metavar="NAME", help="One of several classes, in detail.")
 @json_option
 @debug_option
-def inspect(model: str, as_json: bool) -> None:
-    """Show the features, weights and settings of MODEL."""
+def inspect(model: str, of_class: str | None, as_json: bool) -> None:
+    """Show the features, weights and settings of MODEL.
+
+    Of more than two classes: an overview, or with --class the details of one.
+    """
     from scoresieve.cli.tasks.models import as_plain, load_model, summary_of
 
     saved = load_model(model)
@@ -174,7 +182,7 @@ def inspect(model: str, as_json: bool) -> None:
     write(f"{plain['estimator']}({settings})\n")
     write(f"classes: {', '.join(plain['classes'])}\n")
     write(f"reads: {columns}\n")
-    write(summary_of(saved))
+    write(summary_of(saved, of_class))
 
 
 @command(

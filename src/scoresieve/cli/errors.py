@@ -20,7 +20,7 @@ _OPTIONS = {
     "max_iter": "--max-time",
     "n_jobs": "--jobs",
 }
-_ARGUMENT = re.compile(rf"\b({'|'.join(_OPTIONS)})\b")
+_ARGUMENT = re.compile(rf"\b({'|'.join(_OPTIONS)})\b(=?)")
 #: How the name of a file that is being written ends.
 _UNFINISHED = re.compile(r"\.[0-9a-f]{16}\.tmp$")
 #: Optional packages, and the extra that brings them.
@@ -86,7 +86,7 @@ def explained(error: Exception) -> str:
 
 def _with_options(message: object) -> str:
     """A message of the library with the names of options for those of arguments."""
-    return _ARGUMENT.sub(lambda found: _OPTIONS[found[1]], one_line(message))
+    return _ARGUMENT.sub(lambda found: _OPTIONS[found[1]] + " " * len(found[2]), one_line(message))
 
 
 @contextmanager

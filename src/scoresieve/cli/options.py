@@ -129,7 +129,8 @@ reading_options = all_of(
     click.option(
         "--positive",
         metavar="LABEL",
-        help="Positive class. Of more than two classes: this one against the rest.",
+        help="Positive class; needed for two names such as spam and ham. Of more than two classes: "
+        "this one against the rest.",
     ),
     click.option("--text", multiple=True, metavar="NAME", help="Column of texts (TF-IDF)."),
     click.option("--categorical", multiple=True, metavar="NAME", help="Column of categories."),

@@ -201,10 +201,12 @@ def class_model(
         is_free = risk.is_tight and problem.constant > 0
         shift = result.intercept + risk.threshold(scores, -result.intercept, is_free=is_free)
         scores = scores + (result.intercept - shift)
-        score = training_score(risk, scores)
+        measure = risk.kind if risk.weights is None else risk.kind.weighted(risk.weights)
+        score, constant = measure.score(risk.y, scores), measure.constant_score(risk.y)
         alarm_rate = float(np.average(scores > 0, weights=risk.weights))
     else:
         score, alarm_rate = training_score_of_loss(problem, result)
+        constant = constant_accuracy(risk)
     proved = ("primal", "dual", "gap", "l0_gap", "refit_gap", "status", "history", "dual_point")
     return ClassModel(
         columns=columns,
@@ -216,15 +218,18 @@ def class_model(
         n_positives=int(n_positives),
         training_score=float(score),
         alarm_rate=alarm_rate,
+        constant_score=constant,
         n_iter=int(result.n_iter),
         certificate=FitCertificate(**{name: getattr(result, name) for name in proved}),
     )
 
 
-def training_score(risk: MeasureRisk, scores: FloatArray) -> float:
-    """The measure of the rows that a risk is bound to, of which scores above 0 are alarms."""
-    measure = risk.kind if risk.weights is None else risk.kind.weighted(risk.weights)
-    return float(measure.score(risk.y, scores))
+def constant_accuracy(risk: Any) -> float:
+    """The share of the larger class; NaN for a regression."""
+    if risk.loss.task != "classification":
+        return np.nan
+    share = float(np.average(risk.y > 0, weights=risk.row_weights))
+    return max(share, 1.0 - share)
 
 
 def training_score_of_loss(problem: Problem, result: SolveResult) -> tuple[float, float]:

@@ -10,10 +10,11 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
 from sklearn.base import ClassifierMixin
+from sklearn.metrics import accuracy_score, matthews_corrcoef, recall_score
 from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.validation import check_is_fitted
 
-from scoresieve._arrays import Array, BoolArray, FloatArray, IntArray
+from scoresieve._arrays import Array, FloatArray, IntArray
 from scoresieve._checks import check_count
 from scoresieve.certificate import Certificate, certify
 from scoresieve.design import RowBlocks
@@ -21,7 +22,7 @@ from scoresieve.estimators.data import read_X
 from scoresieve.estimators.model import ClassModel
 from scoresieve.estimators.summary.mixin import SummaryMixin
 from scoresieve.estimators.targets import Targets
-from scoresieve.measures import Accuracy, Measure
+from scoresieve.measures import Accuracy, BalancedAccuracy, Matthews, Measure
 from scoresieve.solvers.problem import ProblemArguments
 from scoresieve.solvers.row_weights import apply_weights
 
@@ -164,8 +165,11 @@ class LinearModelMixin(SummaryMixin):
     def score(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> float:
         """The measure that the model was trained for, in [0, 1]; for a loss, the accuracy.
 
-        With several classes, the measure is averaged over the one-vs-rest problems of the classes
-        that occur in y. The accuracy is scikit-learn's.
+        With several classes it is the score of :meth:`predict`, averaged over the classes that
+        occur in y: that of ``predict(X) == c`` for each class c. Accuracy, balanced accuracy and
+        ``"mcc"`` are scikit-learn's for several classes. Measures of scores (rankings, the k
+        highest, floors) are averaged over the one-vs-rest problems. For an indicator matrix, each
+        column is scored at its own threshold.
 
         Parameters
         ----------
@@ -178,9 +182,9 @@ class LinearModelMixin(SummaryMixin):
         measure = measure_of(self)
         if measure is None:
             return ClassifierMixin.score(self, X, y, sample_weight)
-        decision = above_thresholds(self.targets_, self.models_, self.decision_function(X))
+        decision = self.decision_function(X)
         y = self.targets_.checked(y, decision)
-        return measure_score(measure, self.targets_, y, decision, sample_weight)
+        return measure_score(measure, self.targets_, self.models_, y, decision, sample_weight)
 
     def sparsify(self) -> Any:
         """Convert ``coef_`` to a CSR matrix, as scikit-learn's linear models do."""
@@ -307,41 +311,87 @@ def decision_intercepts(targets: Targets, models: Sequence[ClassModel]) -> Float
     return np.array([model.decision_intercept for model in models])
 
 
-def above_thresholds(
-    targets: Targets, models: Sequence[ClassModel], decision: FloatArray
-) -> FloatArray:
-    """Decisions that are positive where each class alone would be predicted."""
-    if not _are_compared(targets, models):
-        return decision
-    return decision - np.array([model.threshold for model in models])
-
-
 def _are_compared(targets: Targets, models: Sequence[ClassModel]) -> bool:
     return targets.kind == "multiclass" and models[0].choice is not None
 
 
-def alarm_scores(model: Any, X: Any, y: Any) -> list[tuple[BoolArray, FloatArray]]:
-    """For each class its labels, and scores that are above 0 where it is predicted."""
-    targets = model.targets_
-    decision = above_thresholds(targets, model.models_, model.decision_function(X))
-    labels = targets.labels(targets.checked(y, decision))
-    by_class = (targets.sign * decision.reshape(len(decision), -1)).T
-    return [(each > 0, scores) for each, scores in zip(labels, by_class, strict=True)]
+def margins(decision: FloatArray) -> FloatArray:
+    """``s_c - max_{c' != c} s_c'``: above 0 for the predicted class of each row, and for no other.
+
+    Parameters
+    ----------
+    decision : ndarray of shape (n_samples, n_classes)
+    """
+    rows, predicted = np.arange(len(decision)), np.argmax(decision, axis=1)
+    best = decision[rows, predicted]
+    others = decision.copy()
+    others[rows, predicted] = -np.inf
+    found = decision - best[:, np.newaxis]
+    # The first of equal classes is predicted.
+    found[rows, predicted] = np.maximum(best - others.max(axis=1), np.finfo(np.float64).tiny)
+    return found
+
+
+def class_columns(
+    measure: Measure | None, targets: Targets, models: Sequence[ClassModel], decision: FloatArray
+) -> FloatArray:
+    """Scores of each class, of shape (n_samples, n_problems), that are above 0 where it is counted.
+
+    Parameters
+    ----------
+    measure : Measure or None
+        Of several classes, one of predicted labels counts what is predicted; another looks at each
+        class alone, at its threshold.
+    """
+    if targets.kind == "multiclass" and (measure is None or measure.scores_labels):
+        return margins(decision)
+    if _are_compared(targets, models):
+        return decision - np.array([model.threshold for model in models])
+    return targets.sign * decision.reshape(len(decision), -1)
+
+
+def mean_recall(y: Array, predicted: Array, sample_weight: FloatArray | None) -> float:
+    """The balanced accuracy of scikit-learn, which warns of predicted classes that y lacks."""
+    of_y = np.unique(y)
+    return recall_score(y, predicted, labels=of_y, average="macro", sample_weight=sample_weight)
+
+
+#: Measures that scikit-learn has for the labels of several classes at once.
+OF_ALL_CLASSES: dict[type[Measure], Callable[..., float]] = {
+    Accuracy: accuracy_score,
+    BalancedAccuracy: mean_recall,
+    Matthews: matthews_corrcoef,
+}
+
+
+def class_scores(
+    measure: Measure, targets: Targets, models: Sequence[ClassModel], y: Any, decision: FloatArray
+) -> FloatArray:
+    """The measure of each class against the rest; see :func:`measure_score`.
+
+    It is NaN for classes without positives or without negatives in y: only the accuracy is defined
+    there.
+    """
+    columns = class_columns(measure, targets, models, decision).T
+    return np.array(
+        [
+            measure.score(labels, scores)
+            if isinstance(measure, Accuracy) or np.any(labels != labels[0])
+            else np.nan
+            for labels, scores in zip(targets.labels(y), columns, strict=True)
+        ]
+    )
 
 
 def measure_score(
     measure: Measure,
     targets: Targets,
+    models: Sequence[ClassModel],
     y: Any,
     decision: FloatArray,
     sample_weight: Any = None,
 ) -> float:
-    """The measure of the decisions, averaged over the classes.
-
-    Conventions
-    -----------
-    The average skips classes without positives or without negatives in y: only the accuracy is
-    defined there.
+    """The measure of all classes, as ``score`` has it: that of predictions where it is of labels.
 
     Parameters
     ----------
@@ -358,15 +408,13 @@ def measure_score(
         present = np.flatnonzero(weights)
         decision, y, weights = decision[present], y[present], weights[present]
     weighted = measure if weights is None else measure.weighted(weights)
-    by_problem = targets.sign * decision.reshape(len(decision), -1)
-    found = [
-        weighted.score(labels, scores)
-        for labels, scores in zip(targets.labels(y), by_problem.T, strict=True)
-        if isinstance(measure, Accuracy) or np.any(labels != labels[0])
-    ]
-    if not found:
+    found = class_scores(weighted, targets, models, y, decision)
+    if np.all(np.isnan(found)):
         raise ValueError(
             f"y has one class only, for which {measure.name!r} is not defined; score on rows that "
             "hold both positives and negatives."
         )
-    return float(np.mean(found))
+    if targets.kind == "multiclass" and type(measure) in OF_ALL_CLASSES:
+        of_all = OF_ALL_CLASSES[type(measure)]
+        return float(of_all(y, targets.predict(decision), sample_weight=weighted.row_weights))
+    return float(np.nanmean(found))

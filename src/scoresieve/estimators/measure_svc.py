@@ -77,8 +77,8 @@ class MeasureSVC(
         Columns that enter together, by equal numbers or as lists of numbers or names. The budget
         counts groups.
     pos_label : object, optional
-        The positive one of two classes. By default ``classes_[1]`` for numbers; of two texts the
-        rarer one, with a warning.
+        The positive one of two classes. By default the larger number, or "yes" of "no" and "yes"
+        (also true/false, positive/negative, 1/0); other strings need it.
     multi_class_support : {"union", "intersection"}, default="union"
         How the features of several classes become ``support_``.
     tol : float, default=0.05

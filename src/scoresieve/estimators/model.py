@@ -185,6 +185,11 @@ class ChoiceTable:
         """Its cross-validated score, the best of all settings or close to it."""
         return float(self.table["mean_test_score"][self.row])
 
+    @property
+    def error(self) -> float:
+        """Its standard error."""
+        return float(self.table["std_test_score"][self.row])
+
 
 @dataclass(frozen=True, eq=False)
 class ClassModel:
@@ -210,6 +215,8 @@ class ClassModel:
         Training rows of the class.
     training_score : float
         Score on the training rows (optimistic); NaN where it was not computed.
+    constant_score : float
+        The best score of one prediction for all training rows; NaN for a regression.
     alarm_rate : float
         Share of the rows above the threshold: of held-out rows in models chosen by
         cross-validation, else of the training rows. NaN where it was not computed.
@@ -230,6 +237,7 @@ class ClassModel:
     price: float = nan
     n_positives: int = 0
     training_score: float = nan
+    constant_score: float = nan
     alarm_rate: float = nan
     goal: Mapping[str, float] | None = None
     n_iter: int = 0
@@ -241,6 +249,13 @@ class ClassModel:
         """The certificate of a model that has one."""
         assert self.certificate is not None
         return self.certificate
+
+    @property
+    def is_constant_as_good(self) -> bool:
+        """Whether the score is not above that of a constant, if cross-validated by its error."""
+        if self.choice is None:
+            return self.training_score <= self.constant_score
+        return self.choice.score <= self.constant_score + self.choice.error
 
     @property
     def decision_intercept(self) -> float:

@@ -17,13 +17,21 @@ from sklearn.metrics import precision_recall_curve
 
 from scoresieve._arrays import BoolArray, FloatArray
 from scoresieve.estimators.data import read_X
-from scoresieve.estimators.linear_model import alarm_scores, linear_scores, measure_of
+from scoresieve.estimators.linear_model import (
+    class_columns,
+    decision_intercepts,
+    linear_scores,
+    measure_of,
+)
 from scoresieve.estimators.model import ClassModel
 
 
 @dataclass(frozen=True, eq=False)
 class OperatingPoint:
     """The confusion matrix of one class against the rest, and its precision-recall curve.
+
+    Of several classes the rows of a class are those that ``predict`` gives it, and the curve is
+    that of its decisions less the highest of the others.
 
     Attributes
     ----------
@@ -35,6 +43,8 @@ class OperatingPoint:
         At every threshold, from ``sklearn.metrics.precision_recall_curve``.
     price : float or None
         rho; None where the model has none.
+    score : float or None
+        The model's measure of this class against the rest; None for losses.
     """
 
     n_hits: int
@@ -44,6 +54,7 @@ class OperatingPoint:
     precisions: FloatArray
     recalls: FloatArray
     price: float | None
+    score: float | None = None
 
     @property
     def precision(self) -> float:
@@ -88,16 +99,18 @@ def operating_points(model: Any, X: Any, y: Any) -> list[OperatingPoint | None]:
     X, y
         Training rows and labels, or others.
     """
+    decision = model.decision_function(X)
+    labels = model.targets_.labels(model.targets_.checked(y, decision))
     return [
-        point_of_class(model, problem, is_positive, scores)
-        for problem, (is_positive, scores) in enumerate(alarm_scores(model, X, y))
+        point_of_class(model, number, model.models_, each > 0, decision)
+        for number, each in enumerate(labels)
     ]
 
 
 def smaller_points(
     model: Any, number: int, smaller: Sequence[ClassModel], X: Any, y: Any
 ) -> list[OperatingPoint | None]:
-    """The points of models with fewer features for one class.
+    """The points of models with fewer features for one class; other classes keep their models.
 
     Parameters
     ----------
@@ -106,27 +119,41 @@ def smaller_points(
     number : int
         Of the class.
     """
-    X = read_X(model, X)
-    is_positive = list(model.targets_.labels(model.targets_.checked(y, X)))[number] > 0
+    X, targets = read_X(model, X), model.targets_
+    is_positive = list(targets.labels(targets.checked(y, X)))[number] > 0
     coef = np.array([each.scattered(X.shape[1]) for each in smaller])
-    scores = linear_scores(X, coef) + np.array([each.decision_intercept for each in smaller])
-    return [point_of_class(model, number, is_positive, each) for each in scores.T]
+    columns = (linear_scores(X, coef) + [decision_intercepts(targets, [e])[0] for e in smaller]).T
+    whole, points = np.reshape(model.decision_function(X), (-1, targets.n_problems)), []
+    for one, column in zip(smaller, columns, strict=True):
+        models, decision = [*model.models_], whole.copy()
+        models[number], decision[:, number] = one, targets.sign * column
+        points.append(point_of_class(model, number, models, is_positive, decision))
+    return points
 
 
 def point_of_class(
-    model: Any, problem: int, is_positive: BoolArray, scores: FloatArray
+    model: Any,
+    number: int,
+    models: Sequence[ClassModel],
+    is_positive: BoolArray,
+    decision: FloatArray,
 ) -> OperatingPoint | None:
-    """The point of one class, with the price of the model; None if all labels are equal.
+    """The point of one class, with price and score of the model; None if all labels are equal.
 
     Parameters
     ----------
-    scores : ndarray of shape (n_samples,)
-        Rows above 0 are predicted positive.
+    models : sequence of ClassModel
+        Those that the decisions are of.
+    decision : ndarray of shape (n_samples,) or (n_samples, n_classes)
     """
     if is_positive.all() or not is_positive.any():
         return None
-    point = point_of_scores(is_positive, scores)
-    return replace(point, price=price_of(model, problem, point))
+    measure, targets, score = measure_of(model), model.targets_, None
+    point = point_of_scores(is_positive, class_columns(None, targets, models, decision)[:, number])
+    if measure is not None:
+        scores = class_columns(measure, targets, models, decision)[:, number]
+        score = measure.score(np.where(is_positive, 1.0, -1.0), scores)
+    return replace(point, price=price_of(model, number, point), score=score)
 
 
 def point_of_scores(is_positive: BoolArray, scores: FloatArray) -> OperatingPoint:

@@ -170,7 +170,8 @@ def budget_path(
     feature_groups : array-like of int of shape (n_features,) or list of lists, optional
         Columns that enter together; the budgets count groups.
     pos_label : object, optional
-        The positive class; the larger label by default.
+        The positive class; see :class:`scoresieve.MeasureSVC`. By default the larger label for a
+        loss.
     sample_weight : array-like of shape (n_samples,), optional
         How often each row counts; see :meth:`scoresieve.MeasureSVC.fit`.
     tol : float, optional

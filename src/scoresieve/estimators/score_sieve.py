@@ -69,8 +69,9 @@ class ScoreSieve(
     * With more than two classes, or an indicator matrix, each class against the rest is one choice
       with its own features.
     * ``decision_function`` is the calibrated log-odds minus the threshold, and ``predict`` is
-      positive above 0. With more than two classes it is the log-odds, ``predict`` takes the most
-      probable class, and ``score`` uses each class's own threshold.
+      positive above 0. With more than two classes it is the log-odds, and ``predict`` takes the
+      most probable class; ``score`` is that of ``predict``, cross-validated scores are those of
+      each class alone at its threshold.
     * :meth:`at` returns a copy with another threshold, for a recall, a precision, an alarm rate or
       costs; :meth:`predict_top` returns the rows of the highest scores.
     * Identical inputs give identical bits, for every ``n_jobs``.
@@ -114,7 +115,7 @@ class ScoreSieve(
     best_params_, best_score_ : dict and float, or lists of them
         The chosen row of the table. The score is the best of many, so slightly optimistic.
     thresholds_ : ndarray of shape (1,) or (n_classes,)
-        The probability from which on each class is predicted.
+        The probability from which on each class is predicted; of several classes, each alone.
     smaller_models_ : list of tuple of ClassModel
         For each class, the models of the chosen setting with fewer features, by size; the model
         itself comes last. Empty for bags.

@@ -13,10 +13,15 @@ from sklearn.utils.multiclass import check_classification_targets, type_of_targe
 from sklearn.utils.validation import check_consistent_length
 
 from scoresieve._arrays import Array, FloatArray, IntArray
-from scoresieve._user_warnings import warn_user
 
 #: The positive class is the larger label, whatever it is.
 LARGER = object()
+#: Pairs of names, negative and positive, in which upper case does not matter. Other texts do not
+#: tell which class is the positive one.
+TELLING_NAMES = (
+    *(("no", "yes"), ("n", "y"), ("false", "true"), ("f", "t")),
+    *(("0", "1"), ("negative", "positive"), ("neg", "pos")),
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,8 +138,9 @@ def read_targets(y: Any, pos_label: Any = None) -> tuple[Targets, Any]:
     y : ndarray or sparse matrix
         As ``validate_data(..., multi_output=True)`` returns it.
     pos_label : object, optional
-        The positive one of two classes. By default the larger number; of two strings the rarer,
-        with a warning. ``LARGER`` for models that treat both classes alike.
+        The positive one of two classes. By default the larger number, or the affirmative name
+        (``TELLING_NAMES``); other texts need it. ``LARGER`` for models that treat both classes
+        alike.
     """
     if not sp.issparse(y) and y.ndim == 2 and y.shape[1] == 1:
         y = column_or_1d(y, warn=True)
@@ -156,7 +162,7 @@ def read_targets(y: Any, pos_label: Any = None) -> tuple[Targets, Any]:
     if classes.size > 2:
         _refuse_pos_label(pos_label, f"{classes.size} classes")
         return Targets("multiclass", classes, 0, y.dtype), y
-    return Targets("binary", classes, _place_of(pos_label, classes, y), y.dtype), y
+    return Targets("binary", classes, _place_of(pos_label, classes), y.dtype), y
 
 
 def same_labels(first: Any, second: Any) -> bool:
@@ -167,11 +173,11 @@ def same_labels(first: Any, second: Any) -> bool:
     return np.array_equal(first, second)
 
 
-def _place_of(pos_label: Any, classes: Array, y: Array) -> int:
+def _place_of(pos_label: Any, classes: Array) -> int:
     if pos_label is LARGER or (pos_label is None and not isinstance(classes[1], str)):
         return 1
     if pos_label is None:
-        return _rarer(classes, y)
+        return _affirmative(classes)
     places = [place for place, label in enumerate(classes) if label == pos_label]
     if not places or np.ndim(pos_label):
         raise ValueError(
@@ -180,15 +186,17 @@ def _place_of(pos_label: Any, classes: Array, y: Array) -> int:
     return places[0]
 
 
-def _rarer(classes: Array, y: Array) -> int:
-    """The class with fewer rows; if equal, the larger label: the order of strings means nothing."""
-    counts = [np.count_nonzero(y == label) for label in classes]
-    place = 0 if counts[0] < counts[1] else 1
-    warn_user(
-        f"pos_label is not given, so the rarer class {str(classes[place])!r}, the label of "
-        f"{counts[place]} of {sum(counts)} rows, is the positive class. Pass pos_label to choose."
+def _affirmative(classes: Array) -> int:
+    """The place of "yes" beside "no"; ValueError for names that do not tell."""
+    names = [str(label).lower() for label in classes]
+    for negative, positive in TELLING_NAMES:
+        if {*names} == {negative, positive}:
+            return names.index(positive)
+    first, second = (str(label) for label in classes)
+    raise ValueError(
+        f"pos_label is missing: the labels {first!r} and {second!r} do not tell which class is "
+        f"positive, and the score depends on it; type pos_label={first!r} or pos_label={second!r}."
     )
-    return place
 
 
 def _refuse_pos_label(pos_label: Any, what: str) -> None:

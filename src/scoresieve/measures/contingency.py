@@ -43,6 +43,8 @@ class ContingencyMeasure(Measure):
     * The unit U is P unless a subclass defines another.
     """
 
+    scores_labels = True
+
     @abstractmethod
     def table_loss(
         self, n_true_positive: Any, n_false_positive: Any, n_positive: int, n_negative: int

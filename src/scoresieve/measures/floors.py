@@ -46,6 +46,8 @@ class FloorMeasure(ContingencyMeasure):
 
     floor: float
 
+    #: The floor is one of each class alone.
+    scores_labels = False
     #: The rate that has the floor, for messages.
     floored = "rate"
 

@@ -67,6 +67,8 @@ class Measure(ABC):
     * An instance holds settings only, compares and hashes by them, and is never modified.
     """
 
+    #: Whether the score is one of the labels that scores above 0 predict, whatever their order.
+    scores_labels: bool = False
     #: Whether ``delta`` of every cut is 0 or ``flip_values``, so that it can be stored as bits.
     flips_examples: bool = True
     #: Whether :meth:`weighted` takes weights of any size.
@@ -129,6 +131,11 @@ class Measure(ABC):
         None where that has no meaning.
         """
         return None
+
+    def constant_score(self, y: FloatArray) -> float:
+        """The best score of one prediction for all rows: all positive, or none."""
+        every = np.ones(np.size(y))
+        return max(self.score(y, every), self.score(y, -every))
 
     def of_share(self, share: float) -> Measure:
         """The measure for a share of the rows; it differs where the number of alarms is fixed."""

@@ -68,6 +68,8 @@ class TopHits(ContingencyMeasure):
 
     k: int
 
+    scores_labels = False
+
     @property
     def name(self) -> str:
         """The text "hits@" and k; it is no measure to ask for by name."""
@@ -114,6 +116,8 @@ class TopHits(ContingencyMeasure):
 
 class HighestScores(ContingencyMeasure):
     """A measure of the ``n_alarms`` highest scores."""
+
+    scores_labels = False
 
     @abstractmethod
     def n_alarms(self, y: FloatArray) -> int:

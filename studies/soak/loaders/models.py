@@ -35,7 +35,7 @@ OF_BAGS = (mil.BagMeasureSVC, mil.BagScoreSieve, baselines.MILES, baselines.Mean
 def fitted_on_rows() -> list[Any]:
     """One small model of each class that takes rows, for several kinds of labels."""
     X = np.random.default_rng(5).normal(size=(40, 8))
-    two = np.array(["a", "b"])[(X[:, 0] > 0.3).astype(int)]
+    two = np.array(["no", "yes"])[(X[:, 0] > 0.3).astype(int)]
     three = np.argmax(X[:, :3], axis=1)
     models = [
         MeasureSVC("prec@p", n_features_to_select=2, warm_start=True).fit(X, two),

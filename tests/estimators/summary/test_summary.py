@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import json
 import re
+import warnings
 from dataclasses import is_dataclass
 
 import numpy as np
@@ -234,10 +235,141 @@ def test_several_classes_have_a_part_each(rows):
     model = MeasureSVC("f1", n_features_to_select=2, certificate=False).fit(X, y)
     parts = model.summary().parts
     assert [part.label for part in parts] == [0, 1, 2]
-    assert np.mean([part.facts[0].values["score"] for part in parts]) == pytest.approx(
-        model.score(X, y)
+    alone = f1_score(y == 0, model.decision_function(X)[:, 0] > 0)
+    assert parts[0].facts[0].values["score"] == pytest.approx(alone)
+    assert "of this class alone on the training rows" in sentences(parts[0])["score"]
+
+
+@pytest.fixture(scope="module", params=["multiclass", "multilabel"])
+def many(request, rows):
+    """A sieve of twenty classes, of which the last is noise, and its X and y."""
+    rng = np.random.default_rng(0)
+    y = np.arange(400) % 20
+    X = rng.normal(size=(400, 20)) + 3.0 * (y[:, np.newaxis] == np.arange(20))
+    X[:, 19] = rng.normal(size=400)
+    if request.param == "multilabel":
+        y = (y[:, np.newaxis] == np.arange(20)).astype(int)
+    quick = {"candidates": ["correlation"], "cv": 3, "n_features_to_select": 1}
+    with pytest.warns(UserWarning, match=r"class 19 \(0\.") as caught:
+        model = ScoreSieve("f1", **quick).fit(X, y)
+    assert len(caught) == 1
+    return model, X, y
+
+
+def test_an_overview_of_twenty_classes_has_at_most_forty_lines(many):
+    model, _, y = many
+    summary = model.summary()
+    lines = str(summary).splitlines()
+    assert len(lines) <= 40
+    assert lines[2].startswith(f"features     {model.n_features_selected_} of 20 for 20 classes")
+    assert lines[3].startswith(
+        f"score        f1 {np.mean(model.best_score_):.3f}, the mean over 20"
     )
-    assert "for this class against the rest" in sentences(parts[0])["score"]
+    assert "on held-out rows" in lines[3]
+    table = [line.split() for line in lines[-23:-2]]
+    assert table[0] == ["class", "features", "score", "std", "error", "baseline", "threshold"]
+    of_class = zip(range(20), model.models_, model.thresholds_, strict=True)
+    for number, one, threshold in of_class:
+        numbers = [one.choice.score, one.choice.error, one.constant_score, threshold]
+        expected = [str(number), "1", *(f"{each:.3f}" for each in numbers)]
+        assert table[number + 1] == expected
+    rule = "most probable class" if y.ndim == 1 else "from the probability below on"
+    assert rule in str(summary)
+    assert "no better than a constant: class 19" in " ".join(str(summary).split())
+    assert lines[-1] == "details      summary(label=0) shows the features of one class"
+
+
+def test_the_details_of_one_class_and_all_of_them_in_plain_data(many):
+    model, _, _ = many
+    detail = model.summary(label=3)
+    assert detail.parts == model.summary().parts[3:4]
+    assert str(detail).startswith("ScoreSieve for f1\n\nclass 3: 1 of 20 features\nscore ")
+    plain = json.loads(json.dumps(model.summary().as_dict(), allow_nan=False))
+    assert len(plain["parts"]) == len(plain["overview"]["classes"]) == 20
+    assert plain["parts"][3] == detail.as_dict()["parts"][0]
+    assert plain["overview"]["score"]["score"] == pytest.approx(np.mean(model.best_score_))
+    assert plain["overview"]["baseline"]["not_beaten_by"] == [19]
+    with pytest.raises(ValueError, match=r"label='x' has no model; use one of 0, 1, .*, 19\."):
+        model.summary(label="x")
+
+
+def test_a_notebook_shows_a_row_for_each_class(many):
+    shown = many[0].summary()._repr_html_()
+    assert shown.count("<tr>") == 4 + 1 + 20
+    assert "summary(label=0)" in shown
+
+
+def test_the_overview_of_a_certified_model(rows):
+    X, signal = rows
+    y = np.array(["low", "mid", "high"])[np.digitize(signal, [-1.0, 1.0])]
+    model = MeasureSVC("f1", n_features_to_select=2).fit(X, y)
+    text = str(model.summary())
+    assert "on training rows (optimistic)" in text
+    assert "highest decision_function, from which each threshold is subtracted" in " ".join(
+        text.split()
+    )
+    table = [line.split() for line in text.splitlines()[-6:-2]]
+    assert table[0] == ["class", "features", "score", "baseline", "threshold"]
+    assert [float(row[-1]) for row in table[1:]] == [round(m.threshold, 3) for m in model.models_]
+    assert "summary(label='high')" in text
+
+
+@pytest.mark.parametrize("measure", ["f1", "mcc", "accuracy", "roc_auc", "prec@10", "f2"])
+def test_the_baseline_is_the_best_constant_prediction(rows, labels, measure):
+    model = MeasureSVC(measure, n_features_to_select=2, pos_label="rare", certificate=False)
+    said = model.fit(rows[0], labels).summary().as_dict()["parts"][0]["baseline"]
+    y = np.where(labels == "rare", 1.0, -1.0)
+    constants = [model.measure_.score(y, np.full(150, sign)) for sign in (1.0, -1.0)]
+    expected = {"f1": 0.6 / 1.3, "mcc": 0, "accuracy": 0.7, "roc_auc": 0.5, "prec@10": 0.3}
+    assert said["score"] == pytest.approx(expected.get(measure, max(constants)))
+    assert said["score"] == pytest.approx(max(constants))
+    assert said["is_beaten"]
+    assert said["sentence"].endswith("for the best constant prediction on these rows")
+
+
+def test_baselines_count_weights_and_are_those_of_losses_and_rivals(rows, labels):
+    weights = np.where(labels == "rare", 7.0, 1.0)
+    common = 105 / (105 + 7 * 45)
+    for model in (
+        MeasureSVC("accuracy", n_features_to_select=2, pos_label="rare", certificate=False),
+        BudgetClassifier(n_features_to_select=2, certificate=False),
+    ):
+        (found,) = model.fit(rows[0], labels, weights).models_
+        assert found.constant_score == pytest.approx(1.0 - common)
+    weights = weights.astype(int)
+    sieve = ScoreSieve("f1", n_features_to_select=1, **QUICK).fit(rows[0], labels, weights)
+    assert sieve.models_[0].constant_score == pytest.approx(2 * 315 / (2 * 315 + 105))
+    assert baselines.L1SVM().fit(rows[0], labels).models_[0].constant_score == pytest.approx(0.7)
+    X, target = rows
+    assert "baseline" not in str(BudgetRegressor(n_features_to_select=2).fit(X, target).summary())
+
+
+def constant_columns():
+    return np.ones((90, 4)), np.arange(90) % 3 == 0
+
+
+def two_positives():
+    return np.random.default_rng(1).normal(size=(90, 4)), np.arange(90) < 2
+
+
+def noise():
+    rng = np.random.default_rng(0)
+    return rng.normal(size=(90, 4)), rng.random(90) < 0.4
+
+
+@pytest.mark.parametrize("measure", ["f1", "roc_auc"])
+@pytest.mark.parametrize("hopeless", [constant_columns, two_positives, noise])
+def test_hopeless_fits_say_so(hopeless, measure):
+    X, y = hopeless()
+    quick = {"candidates": ["squared_hinge"], "Cs": [1.0], "n_features_to_select": 2}
+    message = "class True .*: the model is no better than predicting a constant .*Give more rows"
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "class True has 2 rows")
+        with pytest.warns(UserWarning, match=message):
+            model = ScoreSieve(measure, **quick).fit(X, y)
+    text = " ".join(str(model.summary()).split())
+    assert "not above it by one standard error: the model is no better than predicting a" in text
+    assert not model.summary().as_dict()["parts"][0]["baseline"]["is_beaten"]
 
 
 def test_bags_have_instances(bags):
@@ -253,6 +385,8 @@ def test_bags_have_instances(bags):
 
 @pytest.mark.parametrize("model", [baselines.L1SVM(n_features_to_select=2), baselines.SVMPerf()])
 def test_rivals(model, rows, labels):
+    if isinstance(model, baselines.SVMPerf):
+        model.set_params(pos_label="rare")
     model.fit(rows[0], labels)
     text, found = str(model.summary()), sentences(model.summary().parts[0])
     assert text.startswith(type(model).__name__)

@@ -82,15 +82,18 @@ def fit_file(
     with progress_of_fit(model, quiet), naming(table.file):
         model.fit(X, y)
     saved = SavedModel(model, table.encoding)
-    held_out = {} if test is None else held_out_scores(saved, test, quiet=True)
+    held_out = None if test is None else held_out_scores(saved, test, quiet=True)
     if output is not None:
         save_model(output, saved, with_certificate=certificate)
     if as_json:
-        write_json({"model": output, "test": held_out or None, **as_plain(saved)})
+        of_test = None if held_out is None else held_out.plain()
+        write_json({"model": output, "test": of_test, **as_plain(saved)})
         return
     write(summary_of(saved))
-    for name, value in held_out.items():
-        write(f"{name} of {test}: {value:.3f}\n")
+    if held_out is not None:
+        for name, value in held_out.of_all.items():
+            write(f"{name} of {test}: {value:.3f}\n")
+        held_out.show_classes()
     write(f"model written to {output}\n" if output else "model not saved; name a file with -o\n")
 
 

@@ -17,7 +17,7 @@ from scoresieve._record import Record
 from scoresieve.cli.data.columns import Number
 from scoresieve.cli.data.encoding import Encoding, Named, Numbered, Table, match_labels, text_of
 from scoresieve.cli.data.reading import examples_of, read_like
-from scoresieve.cli.errors import BadData, listed
+from scoresieve.cli.errors import BadData, WrongUse, listed
 from scoresieve.cli.output import progress_of_reading
 from scoresieve.estimators.persistence.registry import load_with_input, save_with_input
 from scoresieve.estimators.targets import Targets
@@ -57,9 +57,23 @@ class SavedModel(NamedTuple):
         return None if self.is_of_bags else self.encoding.rows.feature_names()
 
 
-def summary_of(saved: SavedModel) -> str:
-    """The summary of the model, with the names of its features."""
-    return f"{saved.model.summary(feature_names=saved.feature_names)}\n"
+def summary_of(saved: SavedModel, of_class: str | None = None) -> str:
+    """The summary of the model, or of one of its classes, with the names of its features."""
+    about: dict[str, Any] = {"feature_names": saved.feature_names}
+    if of_class is not None:
+        if of_class not in saved.positives:
+            raise WrongUse(
+                f"--class {of_class}: it has no model; choose one of {listed(saved.positives)}."
+            )
+        number = saved.positives.index(of_class)
+        about["label"] = saved.model.targets_.titles()[number][1]
+    summary = saved.model.summary(**about)
+    if summary.overview is not None:
+        details = (
+            f"scoresieve inspect MODEL --class {saved.positives[0]} shows the features of one class"
+        )
+        summary = replace(summary, overview=replace(summary.overview, details=details))
+    return f"{summary}\n"
 
 
 def as_plain(saved: SavedModel) -> dict[str, Any]:

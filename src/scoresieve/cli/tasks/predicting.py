@@ -6,9 +6,10 @@ import csv
 import io
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+from sklearn.metrics import confusion_matrix
 
 from scoresieve import get_measure
 from scoresieve._arrays import FloatArray
@@ -16,14 +17,23 @@ from scoresieve._files import replaced
 from scoresieve.cli.data.encoding import Table, text_of
 from scoresieve.cli.data.reading import bags_of, read_like
 from scoresieve.cli.errors import BadData, WrongUse, naming, one_line
-from scoresieve.cli.output import check_output, json_line, progress_of_reading, write
+from scoresieve.cli.output import (
+    check_output,
+    json_line,
+    progress_of_reading,
+    write,
+    write_table,
+)
 from scoresieve.cli.tasks.models import SavedModel, load_model, read_labelled
 from scoresieve.design import DamagedBlocksError
-from scoresieve.estimators.linear_model import above_thresholds, measure_of, measure_score
+from scoresieve.estimators.linear_model import class_scores, measure_of, measure_score
 from scoresieve.estimators.model import THRESHOLD_GOALS
+from scoresieve.estimators.targets import Targets
 
 #: The 97.5 % quantile of the normal distribution: intervals of 95 %.
 QUANTILE = 1.959963984540054
+#: Classes up to which a confusion matrix is written as text.
+MOST_SHOWN = 12
 
 
 def predict_file(
@@ -167,9 +177,73 @@ def _as_json_lines(columns: dict[str, Any]) -> str:
     return "".join(json_line(dict(zip(columns, row, strict=True))) for row in rows)
 
 
+class Scores(NamedTuple):
+    """Measures of a model on labelled rows, or bags.
+
+    Attributes
+    ----------
+    of_all : dict
+        By the name of each measure.
+    classes : list of dict
+        Of more than two classes: rows, predictions and the measures of each against the rest.
+    confusion : ndarray of int of shape (n_classes, n_classes) or None
+        Rows are true labels, columns predicted ones.
+    alarms : dict
+        Of two classes: value, low and high of precision and recall, and the counts behind them.
+    """
+
+    of_all: dict[str, float]
+    classes: list[dict[str, Any]]
+    confusion: Any
+    alarms: dict[str, Any]
+
+    def plain(self) -> dict[str, Any]:
+        """All of it for JSON."""
+        of_classes = {"classes": self.classes, "confusion": self.confusion}
+        return {**self.of_all, **self.alarms, **(of_classes if self.classes else {})}
+
+    def rows(self) -> list[dict[str, Any]]:
+        """A row for each measure, with the interval of precision and recall."""
+        rows = [{"measure": name, "score": value} for name, value in self.of_all.items()]
+        if not self.alarms:
+            return rows
+        of_alarms = [
+            {"measure": name, "score": each["value"], "95 % from": each["low"], "to": each["high"]}
+            for name, each in self.alarms.items()
+            if isinstance(each, dict)
+        ]
+        return [{**row, "95 % from": None, "to": None} for row in rows] + of_alarms
+
+    def sentence(self) -> str:
+        """The counts of two classes."""
+        if not self.alarms:
+            return ""
+        return (
+            "{alarms} alarms in {rows} rows, {hits} of them right; {positives} positives\n"
+        ).format(**self.alarms)
+
+    def show_classes(self) -> None:
+        """Write the tables of several classes."""
+        if not self.classes:
+            return
+        write("\neach class against the rest\n")
+        write_table(self.classes)
+        if len(self.classes) > MOST_SHOWN:
+            write(f"\nconfusion matrix of {len(self.classes)} classes: add --json\n")
+            return
+        names = [row["class"] for row in self.classes]
+        write("\nconfusion matrix: a row for each true class, a column for each predicted one\n")
+        write_table(
+            [
+                {"": name, **dict(zip(names, counts, strict=True))}
+                for name, counts in zip(names, self.confusion.tolist(), strict=True)
+            ]
+        )
+
+
 def held_out_scores(
-    saved: SavedModel, path: str, measures: Sequence[str] = (), **reading: Any
-) -> dict[str, float]:
+    saved: SavedModel, path: str, names: Sequence[str] = (), **reading: Any
+) -> Scores:
     """Measures of a model on the labelled rows, or bags, of a file; its own if none is named.
 
     Parameters
@@ -177,48 +251,37 @@ def held_out_scores(
     **reading
         As for :func:`read_labelled`.
     """
-    return scores_of(saved, read_labelled(path, saved, **reading), measures)
-
-
-def scores_of(saved: SavedModel, data: Table, measures: Sequence[str]) -> dict[str, float]:
-    """Measures of a model on labelled rows; its own if none is named."""
-    model = saved.model
+    data, model, targets = read_labelled(path, saved, **reading), saved.model, saved.targets
+    own = measure_of(model) or get_measure("accuracy")
+    measures = {name: get_measure(name) for name in names} or {own.name: own}
     with naming(data.file):
-        if not measures:
-            own = measure_of(model)
-            score = float(model.score(data.X, data.y))
-            return {"accuracy" if own is None else own.name: score}
-        decision = above_thresholds(model.targets_, model.models_, model.decision_function(data.X))
-        return {
-            name: measure_score(get_measure(name), saved.targets, data.y, decision)
-            for name in measures
+        about = targets, model.models_, data.y, model.decision_function(data.X)
+        of_all = {name: measure_score(each, *about) for name, each in measures.items()}
+        if targets.kind == "binary":
+            return Scores(of_all, [], None, alarms_of(targets, *about[-2:]))
+        confusion = confusion_matrix(data.y, targets.predict(about[-1]), labels=targets.classes)
+        counts = confusion.sum(axis=1), confusion.sum(axis=0), confusion.diagonal()
+        columns = {
+            "class": saved.positives,
+            **dict(zip(("rows", "predicted", "right"), (c.tolist() for c in counts), strict=True)),
+            **{name: class_scores(each, *about).tolist() for name, each in measures.items()},
         }
+        rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+        return Scores(of_all, rows, confusion, {})
 
 
-def score_rows(
-    saved: SavedModel, path: str, measures: Sequence[str] = (), **reading: Any
-) -> dict[str, Any]:
-    """:func:`held_out_scores`, and for two classes precision and recall of the alarms.
-
-    These are records of value, low and high, with the counts that they are from.
-    """
-    data = read_labelled(path, saved, **reading)
-    found: dict[str, Any] = dict(scores_of(saved, data, measures))
-    targets = saved.targets
-    if targets.kind != "binary":
-        return found
-    alarms = targets.sign * saved.model.decision_function(data.X) > 0
-    is_positive = next(targets.labels(data.y)) > 0
+def alarms_of(targets: Targets, y: Any, decision: FloatArray) -> dict[str, Any]:
+    """Precision and recall of two classes: value, low and high, with the counts behind them."""
+    alarms, is_positive = targets.sign * decision > 0, next(targets.labels(y)) > 0
     n_hits, n_alarms, n_positives = (
         int(np.count_nonzero(each)) for each in (alarms & is_positive, alarms, is_positive)
     )
+    found: dict[str, Any] = {}
     for name, of in (("precision", n_alarms), ("recall", n_positives)):
         low, high = wilson_interval(n_hits, of)
         found[name] = {"value": n_hits / of if of else math.nan, "low": low, "high": high}
-    return found | {
-        **{"hits": n_hits, "alarms": n_alarms, "positives": n_positives},
-        "rows": is_positive.size,
-    }
+    counts = {"hits": n_hits, "alarms": n_alarms, "positives": n_positives}
+    return {**found, **counts, "rows": is_positive.size}
 
 
 def wilson_interval(n_hits: int, n: int) -> tuple[float, float]:
@@ -229,25 +292,6 @@ def wilson_interval(n_hits: int, n: int) -> tuple[float, float]:
     middle = (share + z * z / (2 * n)) / (1 + z * z / n)
     half = z / (1 + z * z / n) * math.sqrt(share * (1 - share) / n + (z / (2 * n)) ** 2)
     return max(0.0, middle - half), min(1.0, middle + half)
-
-
-def score_summary(found: dict[str, Any]) -> tuple[list[dict[str, Any]], str]:
-    """What :func:`score_rows` found as a table, and a sentence about the alarms of two classes."""
-    if "alarms" not in found:
-        return [{"measure": name, "score": value} for name, value in found.items()], ""
-    rows = []
-    for name, value in found.items():
-        if not isinstance(value, int):
-            value = (
-                value if isinstance(value, dict) else {"value": value, "low": None, "high": None}
-            )
-            ends = {"95 % from": value["low"], "to": value["high"]}
-            rows.append({"measure": name, "score": value["value"], **ends})
-    sentence = (
-        f"{found['alarms']} alarms in {found['rows']} rows, {found['hits']} of them right; "
-        f"{found['positives']} positives\n"
-    )
-    return rows, sentence
 
 
 def certificates_of(path: str, file: str, **reading: Any) -> list[dict[str, Any]]:

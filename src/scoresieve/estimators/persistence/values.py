@@ -257,7 +257,7 @@ _LINEAR = {
     "weights": array(np.float64, ".columns", finite=True),
     **dict.fromkeys(("intercept", "threshold"), number(float)),
     "C": nullable(number(float, 0.0)),
-    **dict.fromkeys(("price", "training_score", "alarm_rate"), of_type(float)),
+    **dict.fromkeys(("price", "training_score", "constant_score", "alarm_rate"), of_type(float)),
     "goal": nullable(Field(_check_goal, plain=dict)),
     **dict.fromkeys(("n_positives", "n_iter"), number(int, 0)),
 }

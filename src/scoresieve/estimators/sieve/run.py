@@ -18,6 +18,7 @@ import numpy as np
 from sklearn.utils.parallel import Parallel, delayed
 
 from scoresieve._arrays import FloatArray
+from scoresieve._user_warnings import warn_user
 from scoresieve.design import Design
 from scoresieve.estimators.model import ChoiceTable, ClassModel
 from scoresieve.estimators.progress import Reporter
@@ -115,6 +116,7 @@ class SieveRun:
                 of_choice.say(self._said(problem, models[-1]))
         if of_choice is not None:
             of_choice.end()
+        self._warn_of_constants(models)
         return best, models
 
     def _labels(self) -> list[FloatArray]:
@@ -167,6 +169,7 @@ class SieveRun:
                 C=plan.candidates[at].C,
                 price=selected.price,
                 n_positives=int(self.parts.n_positives[problem]),
+                constant_score=scorer.rounds[0].constant_score,
                 choice=ChoiceTable(table, rows[k]),
             )
             smaller.append(model)
@@ -176,6 +179,21 @@ class SieveRun:
             counts = count_selections(rows, settings, held_out.folds[best], X.n_columns)
             choice = replace(choice, smaller=tuple(smaller), folds=counts)
         return replace(model, choice=choice)
+
+    def _warn_of_constants(self, models: Sequence[ClassModel]) -> None:
+        """One warning about all classes that a constant predicts as well."""
+        targets, names = self.parts.data.targets, []
+        for problem, model in enumerate(models):
+            if model.is_constant_as_good and model.choice is not None:
+                scores = f"{model.choice.score:.3f} +- {model.choice.error:.3f}"
+                names.append(f"{targets.name(problem)} ({scores}, {model.constant_score:.3f})")
+        if names:
+            more = f" and {len(names) - 5} more" if len(names) > 5 else ""
+            warn_user(
+                f"class {', '.join(names[:5])}{more}: the model is no better than predicting a "
+                f"constant (cross-validated {self.measure.name} +- its standard error, and that of "
+                "the best constant). Give more rows or other columns."
+            )
 
     def _said(self, problem: int, model: ClassModel) -> str:
         """The line about a class for stderr."""

@@ -108,6 +108,12 @@ class CVScorer:
         return measure.steady_threshold(y, scores)
 
     @cached_property
+    def constant_score(self) -> float:
+        """The measure of one prediction for all rows."""
+        measure, y, _ = self._counted(self.y, np.arange(self.y.size))
+        return measure.constant_score(y)
+
+    @cached_property
     def _parts(self) -> list[int]:
         """The parts without which there are still rows of both classes."""
         parts = np.unique(self.part_of)

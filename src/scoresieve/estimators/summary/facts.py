@@ -18,6 +18,7 @@ from scoresieve.estimators.summary.words import (
     OWN_SCOPE,
     C_fact,
     alarms_fact,
+    baseline_facts,
     chosen_fact,
     hard_budget_fact,
     held_out_score_fact,
@@ -55,6 +56,7 @@ def training_facts(estimator: Any, model: ClassModel, nouns: tuple[str, str]) ->
         training_score_fact(
             model.training_score, name, is_one_of_many=of != "binary", rows=nouns[1]
         ),
+        *baseline_facts(model, name, nouns[1]),
         OF_SCORE,
         threshold_fact(kind, model, of),
         *alarms_fact(model, of, nouns[1]),
@@ -82,6 +84,7 @@ def sieve_facts(estimator: Any, model: ClassModel, nouns: tuple[str, str]) -> li
     prover = "MeasureSVC" if rows == "rows" else "BagMeasureSVC"
     return [
         held_out_score_fact(estimator.measure_, model, rows),
+        *baseline_facts(model, estimator.measure_.name, rows),
         OF_LOG_ODDS,
         probability_fact(model, estimator.targets_.kind, rows),
         *alarms_fact(model, estimator.targets_.kind, rows),

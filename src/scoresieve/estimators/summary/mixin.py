@@ -14,7 +14,15 @@ from sklearn.utils.validation import check_is_fitted
 from scoresieve._arrays import Array
 from scoresieve._checks import check_count
 from scoresieve.estimators.model import ClassModel
-from scoresieve.estimators.summary.parts import MAX_FEATURES, Fact, Part, Summary, Weight
+from scoresieve.estimators.summary.parts import (
+    MAX_FEATURES,
+    Fact,
+    Part,
+    Summary,
+    Weight,
+    overview_of,
+)
+from scoresieve.estimators.targets import plain_label
 
 #: A leaf, which builds on the estimators: they must not import it, and ask for it by this name when
 #: somebody wants a report.
@@ -39,9 +47,15 @@ class SummaryMixin:
     _facts: Callable[[ClassModel, tuple[str, str]], list[Fact]]
 
     def summary(
-        self, feature_names: ArrayLike | None = None, *, max_features: int = MAX_FEATURES
+        self,
+        feature_names: ArrayLike | None = None,
+        *,
+        max_features: int = MAX_FEATURES,
+        label: Any = None,
     ) -> Summary:
         """What was selected, how it scores where, and what is proved, in words.
+
+        Of several classes the text is an overview; ``label`` asks for the details of one.
 
         Parameters
         ----------
@@ -50,6 +64,8 @@ class SummaryMixin:
             or their numbers.
         max_features : int, default=50
             How many features of each class the text and the table list.
+        label : object, optional
+            One of several classes, for its features and facts alone.
 
         Returns
         -------
@@ -70,7 +86,13 @@ class SummaryMixin:
             )
             for title, model in zip(titles, self.models_, strict=True)
         )
-        return Summary(f"{type(self).__name__}{trained_for(self)}", parts, max_features)
+        title = f"{type(self).__name__}{trained_for(self)}"
+        if label is not None:
+            return Summary(title, (part_of_class(parts, label),), max_features)
+        if len(parts) == 1:
+            return Summary(title, parts, max_features)
+        details = f"summary(label={parts[0].label!r}) shows the {self._nouns[0]} of one class"
+        return Summary(title, parts, max_features, overview_of(parts, details))
 
     def report(
         self,
@@ -104,6 +126,15 @@ class SummaryMixin:
     def _n_columns(self) -> int | None:
         """How many columns there were to select from; None if that is not known."""
         return self.n_features_in_
+
+
+def part_of_class(parts: tuple[Part, ...], label: Any) -> Part:
+    """The part of one class."""
+    for part in parts:
+        if part.label == plain_label(label):
+            return part
+    known = ", ".join(repr(part.label) for part in parts)
+    raise ValueError(f"label={label!r} has no model; use one of {known}.")
 
 
 def class_titles(estimator: Any) -> list[tuple[str, Any]]:

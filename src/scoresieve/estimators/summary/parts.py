@@ -13,7 +13,7 @@ WIDTH, INDENT = 100, 13
 #: Features with a line of their own, by default.
 MAX_FEATURES = 50
 #: Facts that are told before the features.
-LEAD = {"score", "weights"}
+LEAD = {"score", "baseline", "weights"}
 #: No colours of its own but those of bars, so that light and dark notebooks both can be read.
 STYLE = """\
 .scoresieve-summary table {border-collapse: collapse; margin: 0.3em 0 1em}
@@ -87,6 +87,10 @@ class Part:
         """The facts that are told after the features."""
         return [fact for fact in self.facts if fact.name not in LEAD]
 
+    def values(self, name: str) -> dict[str, Any]:
+        """The numbers of a fact; empty if the part has none of that name."""
+        return next((fact.values for fact in self.facts if fact.name == name), {})
+
     @property
     def heading(self) -> str:
         """Title and number of features."""
@@ -137,13 +141,18 @@ class Summary:
         One for each class, or for each budget of a path.
     max_features : int
         How many features of each part the text and the table list.
+    overview : Overview or None
+        Of several classes: text and table show it instead of the parts.
     """
 
     title: str
     parts: tuple[Part, ...]
     max_features: int = field(default=MAX_FEATURES, compare=False)
+    overview: Overview | None = None
 
     def __str__(self) -> str:
+        if self.overview is not None:
+            return "\n\n".join([self.title, self.overview.text()])
         paragraphs = [_paragraph(part, self.max_features) for part in self.parts]
         return "\n\n".join([self.title, *paragraphs])
 
@@ -151,8 +160,141 @@ class Summary:
         return summary_table(self)
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain data of dicts, lists, text and numbers, with every feature."""
-        return {"title": self.title, "parts": [part.as_dict() for part in self.parts]}
+        """Plain data of dicts, lists, text and numbers, with every feature of every class."""
+        overview = {} if self.overview is None else {"overview": self.overview.as_dict()}
+        return {
+            "title": self.title,
+            **overview,
+            "parts": [part.as_dict() for part in self.parts],
+        }
+
+
+#: Columns of the table of classes: the heading, and the name in plain data.
+COLUMNS = {
+    "class": "label",
+    "features": "n_selected",
+    "score": "score",
+    "std error": "standard_error",
+    "baseline": "baseline",
+    "threshold": "threshold",
+}
+
+
+@dataclass(frozen=True)
+class Overview:
+    """Several classes: what is common to them, and a row of numbers for each.
+
+    Attributes
+    ----------
+    facts : tuple of Fact
+        About all classes.
+    rows : tuple of dict
+        For each class ``label``, ``n_selected``, ``score``, ``standard_error``, ``baseline`` and
+        ``threshold``; None where that is not known.
+    details : str
+        How to see more of one class.
+    """
+
+    facts: tuple[Fact, ...]
+    rows: tuple[dict[str, Any], ...]
+    details: str = field(compare=False)
+
+    @property
+    def columns(self) -> dict[str, list[str]]:
+        """The cells of the table by heading; columns of which nothing is known are left out."""
+        return {
+            heading: [_cell(row[name]) for row in self.rows]
+            for heading, name in COLUMNS.items()
+            if any(row[name] is not None for row in self.rows)
+        }
+
+    def text(self) -> str:
+        """Facts, the table, and how to see more."""
+        lines = [line for fact in self.facts for line in _wrapped(fact)]
+        cells = [[heading, *column] for heading, column in self.columns.items()]
+        widths = [max(map(len, column)) for column in cells]
+        lines.append("")
+        for label, *numbers in zip(*cells, strict=True):
+            others = (f"{cell:>{n}}" for cell, n in zip(numbers, widths[1:], strict=True))
+            lines.append("  ".join([f"{label:<{widths[0]}}", *others]))
+        return "\n".join([*lines, "", *_wrapped(Fact("details", self.details))])
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain data."""
+        facts = {
+            fact.name: {"sentence": fact.sentence}
+            | {name: _known(value) for name, value in fact.values.items()}
+            for fact in self.facts
+        }
+        return {**facts, "classes": list(self.rows)}
+
+
+def overview_of(parts: tuple[Part, ...], details: str) -> Overview:
+    """The overview of the parts of several classes.
+
+    Parameters
+    ----------
+    details : str
+        How to see more of one class.
+    """
+    rows = tuple(_row_of_class(part) for part in parts)
+    noun, kind, about = *parts[0].nouns, parts[0].values("score")
+    n_all = len({each.column for part in parts for each in part.weights})
+    of = "" if parts[0].n_columns is None else f" of {parts[0].n_columns}"
+    where = f"held-out {kind}" if about["rows"] == "held-out" else f"training {kind} (optimistic)"
+    score, n = _mean(rows, "score")
+    facts = [
+        Fact(noun, f"{n_all}{of} for {len(parts)} classes", {"n_selected": n_all}),
+        Fact(
+            "score",
+            f"{about['measure']} {score:.3f}, the mean over {n} classes, each against the rest, on "
+            f"{where}",
+            {"score": score, "measure": about["measure"], "rows": about["rows"]},
+        ),
+        *_baseline_of(parts, rows),
+        Fact("threshold", parts[0].values("threshold")["rule"]),
+    ]
+    return Overview(tuple(facts), rows, details)
+
+
+def _row_of_class(part: Part) -> dict[str, Any]:
+    score, threshold = part.values("score"), part.values("threshold")
+    shift = threshold.get("shift")
+    return {
+        "label": part.label,
+        "n_selected": len(part.weights),
+        "score": _known(score.get("score")),
+        "standard_error": _known(score.get("standard_error")),
+        "baseline": _known(part.values("baseline").get("score")),
+        "threshold": threshold.get("probability", None if shift is None else 0.0 - shift),
+    }
+
+
+def _baseline_of(parts: tuple[Part, ...], rows: tuple[dict[str, Any], ...]) -> list[Fact]:
+    """The mean score of constants, and the classes that are no better; empty if not known."""
+    known = [part for part in parts if part.values("baseline")]
+    if not known:
+        return []
+    score, n = _mean(rows, "baseline")
+    hopeless = [p.label for p in known if not p.values("baseline")["is_beaten"]]
+    sentence = f"{score:.3f}, the mean over {n} classes for the best constant prediction of each"
+    if hopeless:
+        names = ", ".join(map(repr, hopeless[:10]))
+        more = f" and {len(hopeless) - 10} more" if len(hopeless) > 10 else ""
+        sentence += f"; no better than a constant: class {names}{more}"
+    return [Fact("baseline", sentence, {"score": score, "not_beaten_by": hopeless})]
+
+
+def _mean(rows: tuple[dict[str, Any], ...], name: str) -> tuple[float, int]:
+    """The mean of what is known, and of how many classes that is."""
+    known = [row[name] for row in rows if row[name] is not None]
+    return sum(known) / max(1, len(known)), len(known)
+
+
+def _cell(value: Any) -> str:
+    if isinstance(value, float):
+        return f"{value:.3f}"
+    return "-" if value is None else str(value)
 
 
 def _paragraph(part: Part, max_features: int) -> str:
@@ -185,10 +327,30 @@ def summary_table(summary: Summary) -> str:
     ----------
     summary : Summary
     """
-    parts = "".join(_part(part, summary.max_features) for part in summary.parts)
+    if summary.overview is not None:
+        parts = _overview(summary.overview)
+    else:
+        parts = "".join(_part(part, summary.max_features) for part in summary.parts)
     return (
         f'<div class="scoresieve-summary"><style>{STYLE}</style>'
         f"<p><strong>{escape(summary.title)}</strong></p>{parts}</div>"
+    )
+
+
+def _overview(overview: Overview) -> str:
+    """Facts, then a row for each class."""
+    columns = overview.columns
+    head = "".join(f'<th scope="col">{escape(heading)}</th>' for heading in columns)
+    rows = "".join(
+        f'<tr><th scope="row">{escape(label)}</th>'
+        + "".join(f'<td class="weight">{escape(cell)}</td>' for cell in cells)
+        + "</tr>"
+        for label, *cells in zip(*columns.values(), strict=True)
+    )
+    return (
+        f"<table>{_facts(list(overview.facts))}</table><table><caption>Each class</caption>"
+        f"<thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
+        f"<p>{escape(overview.details)}</p>"
     )
 
 

@@ -51,7 +51,7 @@ def rows_fact(n_samples: int, n_positives: int | None, rows: str = "rows") -> Fa
 
 def training_score_fact(score: float, name: str, *, is_one_of_many: bool, rows: str) -> Fact:
     """The score of the rows that the model was fitted on."""
-    about = " for this class against the rest" if is_one_of_many else ""
+    about = " of this class alone" if is_one_of_many else ""
     sentence = f"{name} {score:.3f}{about} on the training {rows} (optimistic)"
     return Fact("score", sentence, {"score": score, "measure": name, "rows": "training"})
 
@@ -66,7 +66,7 @@ def held_out_score_fact(measure: Measure, model: ClassModel, rows: str) -> Fact:
     """
     choice = model.choice
     assert choice is not None
-    score, error = choice.score, float(choice.table["std_test_score"][choice.row])
+    score, error = choice.score, choice.error
     n_settings = len(choice.table["params"])
     best = f"; best of {n_settings} settings, so slightly optimistic" if n_settings > 1 else ""
     where = f"held-out {rows}"
@@ -76,6 +76,27 @@ def held_out_score_fact(measure: Measure, model: ClassModel, rows: str) -> Fact:
     sentence = f"{measure.name} {score:.3f} on {where} (standard error {error:.3f}{best})"
     values = {"score": score, "standard_error": error, "measure": measure.name, "rows": "held-out"}
     return Fact("score", sentence, values)
+
+
+def baseline_facts(model: ClassModel, name: str, rows: str) -> list[Fact]:
+    """The score of a constant prediction, and whether the model is better; none if not known.
+
+    Parameters
+    ----------
+    name : str
+        Of the measure.
+    """
+    if isnan(model.constant_score):
+        return []
+    sentence = f"{name} {model.constant_score:.3f} for the best constant prediction on these {rows}"
+    if model.is_constant_as_good:
+        above = "above it" if model.choice is None else "above it by one standard error"
+        sentence = (
+            f"{sentence}; the score is not {above}: the model is no better than predicting a "
+            "constant"
+        )
+    values = {"score": model.constant_score, "is_beaten": not model.is_constant_as_good}
+    return [Fact("baseline", sentence, values)]
 
 
 def chosen_fact(choice: ChoiceTable, columns: str) -> Fact:
@@ -120,12 +141,15 @@ def probability_fact(model: ClassModel, target: str, rows: str) -> Fact:
     probability, goal = float(expit(model.threshold)), model.goal
     tuned = "tuned" if goal is None else f"chosen for {goal_in_words(goal)}"
     sentence = f"predicts positive at probability >= {probability:.3g}, {tuned} on held-out {rows}"
+    rule = "each class is predicted from the probability below on"
     if target == "multiclass":
         sentence = (
-            "predict takes the most probable class; score counts this class at probability >= "
-            f"{probability:.3f}, tuned on held-out {rows}"
+            "predict takes the most probable class; alone, this class is positive at probability "
+            f">= {probability:.3f}, tuned on held-out {rows}"
         )
-    return Fact("threshold", sentence, {"probability": probability, **(goal or {})})
+        rule = "predict takes the most probable class; below, the threshold of each class alone"
+    values = {"probability": probability, **(goal or {})}
+    return Fact("threshold", sentence, values if target == "binary" else values | {"rule": rule})
 
 
 def goal_in_words(goal: Mapping[str, float]) -> str:
@@ -177,7 +201,10 @@ def threshold_fact(kind: Measure | None, model: ClassModel, target: str) -> Fact
     where = "predicts positive where decision_function > 0"
     if target == "multiclass":
         where = "predict takes the class with the highest decision_function"
-    return Fact("threshold", f"{where}; {moved}", {"intercept": used, "shift": shift})
+    values: dict[str, Any] = {"intercept": used, "shift": shift}
+    if target != "binary":
+        values["rule"] = f"{where}, from which each threshold is subtracted"
+    return Fact("threshold", f"{where}; {moved}", values)
 
 
 #: Where the price of a measure's own bound is from.
