@@ -139,15 +139,16 @@ def score(model: str, file: str, measure: str | None, as_json: bool, **options: 
     """
     from scoresieve.cli.tasks.fitting import check_measures
     from scoresieve.cli.tasks.models import load_model
-    from scoresieve.cli.tasks.predicting import held_out_scores
+    from scoresieve.cli.tasks.predicting import held_out_scores, plain_scores, show_classes
 
     measures = check_measures(measure) if measure else []
     found = held_out_scores(load_model(model), file, measures, **options)
     if as_json:
-        write_json(found.plain())
+        write_json(plain_scores(found))
     else:
-        write_table([{"measure": name, "score": each} for name, each in found.of_all.items()])
-        found.show_classes()
+        scores = found["measures"].items()
+        write_table([{"measure": name, "score": each} for name, each in scores])
+        show_classes(found)
 
 
 @command(

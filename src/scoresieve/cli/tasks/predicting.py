@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from sklearn.metrics import confusion_matrix
@@ -103,51 +103,16 @@ def _as_json_lines(columns: dict[str, Any]) -> str:
     return "".join(json_line(dict(zip(columns, row, strict=True))) for row in rows)
 
 
-class Scores(NamedTuple):
-    """Measures of a model on labelled rows, or bags.
-
-    Attributes
-    ----------
-    of_all : dict
-        By the name of each measure.
-    classes : list of dict
-        Of more than two classes: rows, predictions and the measures of each against the rest.
-    confusion : ndarray of int of shape (n_classes, n_classes) or None
-        Rows are true labels, columns predicted ones.
-    """
-
-    of_all: dict[str, float]
-    classes: list[dict[str, Any]]
-    confusion: Any
-
-    def plain(self) -> dict[str, Any]:
-        """All of it for JSON."""
-        of_classes = {"classes": self.classes, "confusion": self.confusion}
-        return {**self.of_all, **(of_classes if self.classes else {})}
-
-    def show_classes(self) -> None:
-        """Write the tables of several classes."""
-        if not self.classes:
-            return
-        write("\neach class against the rest\n")
-        write_table(self.classes)
-        if len(self.classes) > MOST_SHOWN:
-            write(f"\nconfusion matrix of {len(self.classes)} classes: add --json\n")
-            return
-        names = [row["class"] for row in self.classes]
-        write("\nconfusion matrix: a row for each true class, a column for each predicted one\n")
-        write_table(
-            [
-                {"": name, **dict(zip(names, counts, strict=True))}
-                for name, counts in zip(names, self.confusion.tolist(), strict=True)
-            ]
-        )
-
-
 def held_out_scores(
     saved: SavedModel, path: str, names: Sequence[str] = (), **reading: Any
-) -> Scores:
+) -> dict[str, Any]:
     """Measures of a model on the labelled rows, or bags, of a file; its own if none is named.
+
+    Returns
+    -------
+    dict
+        ``measures`` by name. Of more than two classes also ``classes``, a row of counts and
+        measures for each, and ``confusion``: rows are true labels, columns predicted ones.
 
     Parameters
     ----------
@@ -161,7 +126,7 @@ def held_out_scores(
         about = targets, model.models_, data.y, model.decision_function(data.X)
         of_all = {name: measure_score(each, *about) for name, each in measures.items()}
         if targets.kind == "binary":
-            return Scores(of_all, [], None)
+            return {"measures": of_all}
         confusion = confusion_matrix(data.y, targets.predict(about[-1]), labels=targets.classes)
         counts = confusion.sum(axis=1), confusion.sum(axis=0), confusion.diagonal()
         columns = {
@@ -170,7 +135,32 @@ def held_out_scores(
             **{name: class_scores(each, *about).tolist() for name, each in measures.items()},
         }
         rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
-        return Scores(of_all, rows, confusion)
+        return {"measures": of_all, "classes": rows, "confusion": confusion.tolist()}
+
+
+def plain_scores(found: dict[str, Any]) -> dict[str, Any]:
+    """The scores for JSON: measures by name, beside what there is of several classes."""
+    return {**found["measures"], **{k: v for k, v in found.items() if k != "measures"}}
+
+
+def show_classes(found: dict[str, Any]) -> None:
+    """Write the tables of several classes, if the scores are of such."""
+    rows = found.get("classes", [])
+    if not rows:
+        return
+    write("\neach class against the rest\n")
+    write_table(rows)
+    if len(rows) > MOST_SHOWN:
+        write(f"\nconfusion matrix of {len(rows)} classes: add --json\n")
+        return
+    names = [row["class"] for row in rows]
+    write("\nconfusion matrix: a row for each true class, a column for each predicted one\n")
+    write_table(
+        [
+            {"": name, **dict(zip(names, counts, strict=True))}
+            for name, counts in zip(names, found["confusion"], strict=True)
+        ]
+    )
 
 
 def certificates_of(path: str, file: str, **reading: Any) -> list[dict[str, Any]]:
