@@ -78,9 +78,9 @@ def test_two_names_need_the_positive_one(cli):
     done = cli(f"fit messages.csv --label label {QUICK}")
     assert (done.code, done.out) == (1, "")
     assert done.err == (
-        "scoresieve: error: messages.csv: --positive is missing: the labels 'other' and 'refund' do "
-        "not tell which class is positive, and the score depends on it; type --positive 'other' or "
-        "--positive 'refund'.\n"
+        "scoresieve: error: messages.csv: --positive is missing: the labels 'other' and "
+        "'refund' do not tell which class is positive, and the score depends on it; type "
+        "--positive 'other' or --positive 'refund'.\n"
     )
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from sklearn.metrics import confusion_matrix
+from sklearn.metrics import confusion_matrix, f1_score
 
 PROGRAMS = ("chromium", "chromium-browser", "google-chrome", "chrome")
 #: The ratio of the lighter to the darker colour, as WCAG counts it, of the darkest text behind.
@@ -182,6 +182,30 @@ def test_calibration_is_drawn_for_the_chosen_size_alone(opened, looked_at):
     assert opened("svc").locator("#calibration-figure").is_hidden()
 
 
+def test_several_classes_begin_with_an_overview(opened, looked_at):
+    page = opened("several")
+    predicted = looked_at.several.predict(looked_at.X)
+    expected = f1_score(looked_at.classes, predicted, average="macro")
+    words = f"All classes: f1 {expected:.3f} on 160 test rows."
+    assert page.locator("#overview-words").text_content() == words
+    rows = [
+        row.locator("td").all_text_contents() for row in page.locator("#classes tbody tr").all()
+    ]
+    counts = confusion_matrix(looked_at.classes, predicted)
+    assert rows == [[str(count) for count in row] for row in counts]
+    own = [f"{score:.3f}" for score in f1_score(looked_at.classes, predicted, average=None)]
+    assert [
+        row.locator("td").last.text_content() for row in page.locator("#overview tbody tr").all()
+    ] == own
+    for number, score in enumerate(own):
+        page.select_option("#part", str(number))
+        assert f"class '{'abc'[number]}' against the rest: f1 {score} on 160" in page.text_content(
+            "#test-words"
+        )
+    assert opened("sieve").locator("#s-overview").is_hidden()
+    keep(page, "several-classes")
+
+
 def test_the_table_filters_and_sorts(opened, looked_at):
     page = opened("sieve")
     everything = names_of(page)
@@ -297,7 +321,7 @@ def test_a_long_table_scrolls_in_its_place_and_prints_whole(opened):
         "const twice = () => body.append(...[...body.rows].map((row) => row.cloneNode(true)));"
         "for (let i = 0; i < 7; i++) twice();"
     )
-    box = page.locator(".tall")
+    box = page.locator(".tall:has(#features)")
     seen = box.bounding_box()["height"]
     assert seen <= 640 < box.evaluate("(node) => node.scrollHeight")
     box.focus()

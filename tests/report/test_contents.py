@@ -159,6 +159,36 @@ def test_each_class_has_its_own_point(looked_at):
         assert all(np.sum(each["point"]["confusion"]) == looked_at.y.size for each in sizes)
 
 
+def test_several_classes_begin_with_an_overview(looked_at):
+    model, X, y = looked_at.several, looked_at.X, looked_at.classes
+    found, predicted = page_contents(model, X, y), model.predict(X)
+    test, columns = found["test"], dict(found["overview"]["columns"])
+    assert test["score"] == pytest.approx(f1_score(y, predicted, average="macro"))
+    assert test["confusion"]["labels"] == columns["class"] == ["a", "b", "c"]
+    assert test["confusion"]["counts"] == confusion_matrix(y, predicted).tolist()
+    assert columns["score"] == [f"{each:.3f}" for each in model.best_score_]
+    own = f1_score(y, predicted, average=None)
+    for label, part, score in zip("abc", found["parts"], own, strict=True):
+        point = part["sizes"][part["chosen"]]["model"]["point"]
+        assert point["score"] == pytest.approx(score)
+        assert point["confusion"] == confusion_matrix(y == label, predicted == label).tolist()
+
+
+def test_a_smaller_model_of_one_class_is_compared_with_the_others(looked_at):
+    model, X, y = looked_at.several, looked_at.X, looked_at.classes
+    number = next(n for n, kept in enumerate(model.smaller_models_) if len(kept) > 1)
+    one, decision = model.smaller_models_[number][0], model.decision_function(X).copy()
+    decision[:, number] = X[:, one.columns] @ one.weights + one.intercept
+    is_it, found = y == "abc"[number], page_contents(model, X, y)["parts"][number]
+    expected = confusion_matrix(is_it, np.argmax(decision, axis=1) == number).tolist()
+    assert found["sizes"][0]["model"]["point"]["confusion"] == expected
+
+
+def test_two_classes_have_no_overview(page):
+    assert page["overview"] is None
+    assert page["test"]["confusion"] is None
+
+
 def test_a_class_that_the_rows_lack_has_no_point(looked_at):
     rows = looked_at.classes != "c"
     found = page_contents(looked_at.several, looked_at.X[rows], looked_at.classes[rows])

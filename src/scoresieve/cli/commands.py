@@ -145,16 +145,22 @@ def score(model: str, file: str, measure: str | None, as_json: bool, **options: 
     """
     from scoresieve.cli.tasks.fitting import check_measures
     from scoresieve.cli.tasks.models import load_model
-    from scoresieve.cli.tasks.predicting import held_out_scores
+    from scoresieve.cli.tasks.predicting import (
+        held_out_scores,
+        plain_scores,
+        score_rows,
+        show_alarms,
+        show_classes,
+    )
 
     measures = check_measures(measure) if measure else []
     found = held_out_scores(load_model(model), file, measures, **options)
     if as_json:
-        write_json(found.plain())
+        write_json(plain_scores(found))
     else:
-        write_table(found.rows())
-        found.show_classes()
-        write(found.sentence())
+        write_table(score_rows(found))
+        show_classes(found)
+        show_alarms(found)
 
 
 @command(

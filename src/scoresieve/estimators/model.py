@@ -251,13 +251,6 @@ class ClassModel:
         return self.certificate
 
     @property
-    def is_constant_as_good(self) -> bool:
-        """Whether the score is not above that of a constant, if cross-validated by its error."""
-        if self.choice is None:
-            return self.training_score <= self.constant_score
-        return self.choice.score <= self.constant_score + self.choice.error
-
-    @property
     def decision_intercept(self) -> float:
         """``b - threshold``: positive where ``<w, x>`` plus this is above 0."""
         return self.intercept - self.threshold

@@ -8,6 +8,7 @@ import numpy as np
 from scipy.special import expit
 from sklearn.base import is_classifier
 from sklearn.calibration import calibration_curve
+from sklearn.metrics import confusion_matrix
 
 from scoresieve.estimators.linear_model import measure_of
 from scoresieve.estimators.model import ChoiceTable, ClassModel, FoldSelections
@@ -18,7 +19,7 @@ from scoresieve.estimators.operating_point import (
 )
 from scoresieve.estimators.sieve.results import FeatureCurve, feature_curve
 from scoresieve.estimators.summary.mixin import column_names, named_weights
-from scoresieve.estimators.summary.parts import Part, Weight
+from scoresieve.estimators.summary.parts import Overview, Part, Weight
 from scoresieve.estimators.summary.words import setting_in_words
 
 #: Points of a precision-recall curve on a page; more would not be visible.
@@ -41,6 +42,7 @@ def page_contents(
         curves = calibration_curves(model, X_test, y_test)
     return {
         "model": summary.title,
+        "overview": None if summary.overview is None else overview_contents(summary.overview),
         "rows": summary.parts[0].nouns[1],
         "test": rows_contents(model, X_test, y_test) if has_rows else None,
         "parts": [
@@ -72,14 +74,25 @@ def calibration_curves(model: Any, X_test: Any, y_test: Any) -> list[list[list[f
     return found
 
 
+def overview_contents(overview: Overview) -> dict[str, Any]:
+    """Facts about all classes, and the cells of the table of classes by heading."""
+    facts = [[fact.title, fact.sentence] for fact in overview.facts]
+    return {"facts": facts, "columns": list(overview.columns.items())}
+
+
 def rows_contents(model: Any, X_test: Any, y_test: Any) -> dict[str, Any]:
-    """How many rows there are, and the score of all of them."""
-    kind = measure_of(model)
+    """How many rows there are, and the score of all of them, of several classes with the table."""
+    kind, confusion = measure_of(model), None
     name = kind.name if kind else "accuracy" if is_classifier(model) else "R^2"
+    if is_classifier(model) and model.targets_.kind == "multiclass":
+        classes = model.targets_.classes
+        counts = confusion_matrix(y_test, model.predict(X_test), labels=classes).tolist()
+        confusion = {"labels": [str(label) for label in classes], "counts": counts}
     return {
         "n_samples": int(np.shape(y_test)[0]),
         "score": float(model.score(X_test, y_test)),
         "measure": name,
+        "confusion": confusion,
     }
 
 
@@ -199,6 +212,7 @@ def point_contents(point: OperatingPoint | None) -> dict[str, Any] | None:
     kept = np.unique(np.linspace(0, point.recalls.size - 1, MOST_POINTS).round().astype(int))
     return {
         "confusion": point.confusion,
+        "score": point.score,
         "precision": point.precision,
         "recall": point.recall,
         "share": point.n_positives / point.n_samples,

@@ -171,10 +171,49 @@
       + "cross-validation selected each; every fit has its own weights, so none are shown.";
   }
 
+  // Of several classes the score of all of them is in the overview, and each has its own here.
+  function testScore() {
+    const { title } = part(), { model } = size(), test = contents.test;
+    const about = count(test.n_samples, `test ${contents.rows}`);
+    if (!contents.overview) return `The fitted model: ${test.measure} ${short(test.score)} on ${about}.`;
+    const own = model && model.point && model.point.score;
+    return typeof own === "number" ? `${title} against the rest: ${test.measure} ${short(own)} on ${about}.` : `${title} against the rest, on ${about}.`;
+  }
+
+  function fill(table, head, rows) {
+    const top = add(table.tHead, "tr");
+    head.forEach((text, i) => add(top, "th", text, { scope: "col", ...(i ? { class: "number" } : {}) }));
+    for (const [name, ...cells] of rows) {
+      const row = add(table.tBodies[0], "tr");
+      add(row, "th", name, { scope: "row" });
+      for (const text of cells) add(row, "td", text, { class: "number" });
+    }
+  }
+
+  function showOverview() {
+    const { overview, test, rows: noun } = contents;
+    find("s-overview").hidden = !overview;
+    if (!overview) return;
+    for (const [name, text] of overview.facts) { add(find("overview-facts"), "dt", name); add(find("overview-facts"), "dd", text); }
+    const columns = overview.columns.map(([heading, cells]) => [heading, ...cells]);
+    const points = contents.parts.map((each) => each.sizes[each.chosen].model.point);
+    if (test && points.some((point) => point && point.score !== null)) {
+      columns.push([`${test.measure}, test`, ...points.map((point) => (point ? short(point.score) : "-"))]);
+    }
+    const [head, ...rows] = columns[0].map((_, i) => columns.map((column) => column[i]));
+    fill(find("overview"), head, rows);
+    if (!test) return;
+    find("overview-words").textContent = `All classes: ${test.measure} ${short(test.score)} on ${count(test.n_samples, `test ${noun}`)}.`;
+    find("s-classes").hidden = !test.confusion;
+    if (!test.confusion) return;
+    const { labels, counts } = test.confusion;
+    fill(find("classes"), ["", ...labels], counts.map((row, i) => [labels[i], ...row]));
+  }
+
   function showTest() {
     const { title, measure, noun } = part(), { model } = size(), point = model && model.point, test = contents.test;
     let words = "No test rows were given. model.report(path, X_test, y_test) adds the score on them.";
-    if (test) words = `The fitted model: ${test.measure} ${short(test.score)} on ${count(test.n_samples, `test ${contents.rows}`)}.`;
+    if (test) words = testScore();
     if (test && !model) words += ` No model with ${count(size().size, noun)} was fitted on all training ${contents.rows}.`;
     if (test && model && !point && measure) words += ` They lack either ${title} or other classes, so there is no curve.`;
     if (point && state.size !== part().chosen) words += ` Below: the chosen setting with ${count(size().size, noun)}.`;
@@ -251,6 +290,7 @@
   }
 
   contents.parts.forEach((each, number) => add(find("part"), "option", each.title, { value: number }));
+  showOverview();
   find("chooser").hidden = contents.parts.length < 2;
   find("part").addEventListener("change", (event) => {
     state.part = Number(event.target.value);

@@ -32,8 +32,8 @@ def write_report(
 
     The page shows the cross-validated score for each number of features (with a slider), the
     features and their weights, the confusion matrix and the precision-recall curve on your test
-    rows, the summary, and how to load the model. It needs no network, and contains names, weights
-    and counts, but no row of the data.
+    rows, the summary, and how to load the model. Several classes begin with an overview. The page
+    needs no network, and contains names, weights and counts, but no row of the data.
 
     **Conventions**
 
@@ -123,6 +123,10 @@ def json_in_html(contents: Any) -> str:
 def plain_text(contents: dict[str, Any]) -> str:
     """The page as text, for readers without JavaScript."""
     lines = [contents["model"]]
+    if contents["overview"] is not None:
+        columns = [[heading, *cells] for heading, cells in contents["overview"]["columns"]]
+        lines += ["", *(f"{name}: {text}" for name, text in contents["overview"]["facts"])]
+        lines += ["", *("  ".join(row) for row in zip(*columns, strict=True))]
     for part in contents["parts"]:
         lines += ["", part["heading"], *(f"{name}: {text}" for name, text in part["facts"])]
         model = part["sizes"][part["chosen"]]["model"]

@@ -19,7 +19,7 @@ from scoresieve.cli.output import (
     write_json,
 )
 from scoresieve.cli.tasks.models import SavedModel, as_plain, save_model, summary_of
-from scoresieve.cli.tasks.predicting import held_out_scores
+from scoresieve.cli.tasks.predicting import held_out_scores, plain_scores, show_classes
 from scoresieve.estimators.sieve.results import feature_curve
 
 SIEVE, MEASURE = "sieve", "measure"
@@ -86,14 +86,14 @@ def fit_file(
     if output is not None:
         save_model(output, saved, with_certificate=certificate)
     if as_json:
-        of_test = None if held_out is None else held_out.plain()
+        of_test = None if held_out is None else plain_scores(held_out)
         write_json({"model": output, "test": of_test, **as_plain(saved)})
         return
     write(summary_of(saved))
     if held_out is not None:
-        for name, value in held_out.of_all.items():
+        for name, value in held_out["measures"].items():
             write(f"{name} of {test}: {value:.3f}\n")
-        held_out.show_classes()
+        show_classes(held_out)
     write(f"model written to {output}\n" if output else "model not saved; name a file with -o\n")
 
 

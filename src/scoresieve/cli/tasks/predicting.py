@@ -6,7 +6,7 @@ import csv
 import io
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from sklearn.metrics import confusion_matrix
@@ -98,7 +98,7 @@ def at_goal(saved: SavedModel, path: str, goal: Mapping[str, float]) -> SavedMod
     if not goal:
         return saved
     options = " and ".join(f"--{name.replace('_', '-')} {value:g}" for name, value in goal.items())
-    if goal.keys() not in map(set, THRESHOLD_GOALS):
+    if {*goal} not in map(set, THRESHOLD_GOALS):
         raise WrongUse(
             f"{options}: give one of --recall, --precision and --alarm-rate, or --cost-of-miss and "
             "--cost-of-alarm together."
@@ -177,74 +177,17 @@ def _as_json_lines(columns: dict[str, Any]) -> str:
     return "".join(json_line(dict(zip(columns, row, strict=True))) for row in rows)
 
 
-class Scores(NamedTuple):
-    """Measures of a model on labelled rows, or bags.
-
-    Attributes
-    ----------
-    of_all : dict
-        By the name of each measure.
-    classes : list of dict
-        Of more than two classes: rows, predictions and the measures of each against the rest.
-    confusion : ndarray of int of shape (n_classes, n_classes) or None
-        Rows are true labels, columns predicted ones.
-    alarms : dict
-        Of two classes: value, low and high of precision and recall, and the counts behind them.
-    """
-
-    of_all: dict[str, float]
-    classes: list[dict[str, Any]]
-    confusion: Any
-    alarms: dict[str, Any]
-
-    def plain(self) -> dict[str, Any]:
-        """All of it for JSON."""
-        of_classes = {"classes": self.classes, "confusion": self.confusion}
-        return {**self.of_all, **self.alarms, **(of_classes if self.classes else {})}
-
-    def rows(self) -> list[dict[str, Any]]:
-        """A row for each measure, with the interval of precision and recall."""
-        rows = [{"measure": name, "score": value} for name, value in self.of_all.items()]
-        if not self.alarms:
-            return rows
-        of_alarms = [
-            {"measure": name, "score": each["value"], "95 % from": each["low"], "to": each["high"]}
-            for name, each in self.alarms.items()
-            if isinstance(each, dict)
-        ]
-        return [{**row, "95 % from": None, "to": None} for row in rows] + of_alarms
-
-    def sentence(self) -> str:
-        """The counts of two classes."""
-        if not self.alarms:
-            return ""
-        return (
-            "{alarms} alarms in {rows} rows, {hits} of them right; {positives} positives\n"
-        ).format(**self.alarms)
-
-    def show_classes(self) -> None:
-        """Write the tables of several classes."""
-        if not self.classes:
-            return
-        write("\neach class against the rest\n")
-        write_table(self.classes)
-        if len(self.classes) > MOST_SHOWN:
-            write(f"\nconfusion matrix of {len(self.classes)} classes: add --json\n")
-            return
-        names = [row["class"] for row in self.classes]
-        write("\nconfusion matrix: a row for each true class, a column for each predicted one\n")
-        write_table(
-            [
-                {"": name, **dict(zip(names, counts, strict=True))}
-                for name, counts in zip(names, self.confusion.tolist(), strict=True)
-            ]
-        )
-
-
 def held_out_scores(
     saved: SavedModel, path: str, names: Sequence[str] = (), **reading: Any
-) -> Scores:
+) -> dict[str, Any]:
     """Measures of a model on the labelled rows, or bags, of a file; its own if none is named.
+
+    Returns
+    -------
+    dict
+        ``measures`` by name. Of two classes also ``alarms``: precision and recall with their
+        intervals, and the counts behind them. Of more classes ``classes``, a row of counts and
+        measures for each, and ``confusion``: rows are true labels, columns predicted ones.
 
     Parameters
     ----------
@@ -258,7 +201,7 @@ def held_out_scores(
         about = targets, model.models_, data.y, model.decision_function(data.X)
         of_all = {name: measure_score(each, *about) for name, each in measures.items()}
         if targets.kind == "binary":
-            return Scores(of_all, [], None, alarms_of(targets, *about[-2:]))
+            return {"measures": of_all, "alarms": alarms_of(targets, *about[-2:])}
         confusion = confusion_matrix(data.y, targets.predict(about[-1]), labels=targets.classes)
         counts = confusion.sum(axis=1), confusion.sum(axis=0), confusion.diagonal()
         columns = {
@@ -267,7 +210,7 @@ def held_out_scores(
             **{name: class_scores(each, *about).tolist() for name, each in measures.items()},
         }
         rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
-        return Scores(of_all, rows, confusion, {})
+        return {"measures": of_all, "classes": rows, "confusion": confusion.tolist()}
 
 
 def alarms_of(targets: Targets, y: Any, decision: FloatArray) -> dict[str, Any]:
@@ -292,6 +235,51 @@ def wilson_interval(n_hits: int, n: int) -> tuple[float, float]:
     middle = (share + z * z / (2 * n)) / (1 + z * z / n)
     half = z / (1 + z * z / n) * math.sqrt(share * (1 - share) / n + (z / (2 * n)) ** 2)
     return max(0.0, middle - half), min(1.0, middle + half)
+
+
+def plain_scores(found: dict[str, Any]) -> dict[str, Any]:
+    """The scores for JSON: measures by name, beside what there is of several classes."""
+    others = {name: part for name, part in found.items() if name not in ("measures", "alarms")}
+    return {**found["measures"], **found.get("alarms", {}), **others}
+
+
+def score_rows(found: dict[str, Any]) -> list[dict[str, Any]]:
+    """A row of the table for each measure, with the intervals of precision and recall."""
+    rows = [{"measure": name, "score": score} for name, score in found["measures"].items()]
+    shares = {k: each for k, each in found.get("alarms", {}).items() if isinstance(each, dict)}
+    if not shares:
+        return rows
+    return [{**row, "95 % from": None, "to": None} for row in rows] + [
+        {"measure": name, "score": each["value"], "95 % from": each["low"], "to": each["high"]}
+        for name, each in shares.items()
+    ]
+
+
+def show_alarms(found: dict[str, Any]) -> None:
+    """Write the counts of two classes, if the scores are of such."""
+    if "alarms" in found:
+        words = "{alarms} alarms in {rows} rows, {hits} of them right; {positives} positives\n"
+        write(words.format(**found["alarms"]))
+
+
+def show_classes(found: dict[str, Any]) -> None:
+    """Write the tables of several classes, if the scores are of such."""
+    rows = found.get("classes", [])
+    if not rows:
+        return
+    write("\neach class against the rest\n")
+    write_table(rows)
+    if len(rows) > MOST_SHOWN:
+        write(f"\nconfusion matrix of {len(rows)} classes: add --json\n")
+        return
+    names = [row["class"] for row in rows]
+    write("\nconfusion matrix: a row for each true class, a column for each predicted one\n")
+    write_table(
+        [
+            {"": name, **dict(zip(names, counts, strict=True))}
+            for name, counts in zip(names, found["confusion"], strict=True)
+        ]
+    )
 
 
 def certificates_of(path: str, file: str, **reading: Any) -> list[dict[str, Any]]:

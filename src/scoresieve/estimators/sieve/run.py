@@ -29,6 +29,7 @@ from scoresieve.estimators.sieve.scoring import (
     CVScorer,
     CVScores,
     RepeatedCVScorer,
+    beats_constant,
     choose,
 )
 from scoresieve.estimators.sieve.splits import Parts
@@ -182,11 +183,14 @@ class SieveRun:
 
     def _warn_of_constants(self, models: Sequence[ClassModel]) -> None:
         """One warning about all classes that a constant predicts as well."""
-        targets, names = self.parts.data.targets, []
+        names = []
         for problem, model in enumerate(models):
-            if model.is_constant_as_good and model.choice is not None:
-                scores = f"{model.choice.score:.3f} +- {model.choice.error:.3f}"
-                names.append(f"{targets.name(problem)} ({scores}, {model.constant_score:.3f})")
+            assert model.choice is not None
+            row, table = model.choice.row, model.choice.table
+            score, error = (float(table[f"{name}_test_score"][row]) for name in ("mean", "std"))
+            if not beats_constant(score, error, model.constant_score):
+                scores = f"{score:.3f} +- {error:.3f}, {model.constant_score:.3f}"
+                names.append(f"{self.parts.data.targets.name(problem)} ({scores})")
         if names:
             more = f" and {len(names) - 5} more" if len(names) > 5 else ""
             warn_user(

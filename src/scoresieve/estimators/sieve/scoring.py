@@ -284,6 +284,11 @@ def best_setting(scores: FloatArray, errors: FloatArray) -> tuple[int, int]:
     return int(candidate), int(final)
 
 
+def beats_constant(score: float, error: float, constant: float) -> bool:
+    """Whether a score is above that of a constant prediction by more than its standard error."""
+    return score > constant + error
+
+
 def one_standard_error(scores: FloatArray, errors: FloatArray) -> int:
     """The first, smallest, size whose score is within one standard error of the best."""
     best = int(np.argmax(scores))

@@ -16,6 +16,7 @@ import numpy as np
 from scipy.special import expit
 
 from scoresieve.estimators.model import ChoiceTable, ClassModel, FitCertificate
+from scoresieve.estimators.sieve.scoring import beats_constant
 from scoresieve.estimators.summary.parts import Fact
 from scoresieve.losses import Loss
 from scoresieve.measures import HighestScores, Measure
@@ -89,13 +90,17 @@ def baseline_facts(model: ClassModel, name: str, rows: str) -> list[Fact]:
     if isnan(model.constant_score):
         return []
     sentence = f"{name} {model.constant_score:.3f} for the best constant prediction on these {rows}"
-    if model.is_constant_as_good:
-        above = "above it" if model.choice is None else "above it by one standard error"
+    score, error, above = model.training_score, 0.0, "above it"
+    if model.choice is not None:
+        score, error = model.choice.score, model.choice.error
+        above = "above it by one standard error"
+    is_beaten = beats_constant(score, error, model.constant_score)
+    if not is_beaten:
         sentence = (
             f"{sentence}; the score is not {above}: the model is no better than predicting a "
             "constant"
         )
-    values = {"score": model.constant_score, "is_beaten": not model.is_constant_as_good}
+    values = {"score": model.constant_score, "is_beaten": is_beaten}
     return [Fact("baseline", sentence, values)]
 
 
