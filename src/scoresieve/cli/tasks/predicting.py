@@ -88,7 +88,7 @@ def at_goal(saved: SavedModel, path: str, goal: Mapping[str, float]) -> SavedMod
     if not goal:
         return saved
     options = " and ".join(f"--{name.replace('_', '-')} {value:g}" for name, value in goal.items())
-    if goal.keys() not in map(set, THRESHOLD_GOALS):
+    if {*goal} not in map(set, THRESHOLD_GOALS):
         raise WrongUse(
             f"{options}: give one of --recall, --precision and --alarm-rate, or --cost-of-miss and "
             "--cost-of-alarm together."
