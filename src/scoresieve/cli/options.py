@@ -122,6 +122,9 @@ label_option = click.option(
 bag_option = click.option(
     "--bag", metavar="NAME", help="Column (of npz: array) with the bag of each row."
 )
+drop_option = click.option(
+    "--drop", multiple=True, metavar="NAME", help="Column to leave out (repeatable)."
+)
 labelled_options = all_of(label_option, bag_option, common_options)
 reading_options = all_of(
     label_option,
@@ -132,7 +135,7 @@ reading_options = all_of(
     ),
     click.option("--text", multiple=True, metavar="NAME", help="Column of texts (TF-IDF)."),
     click.option("--categorical", multiple=True, metavar="NAME", help="Column of categories."),
-    click.option("--drop", multiple=True, metavar="NAME", help="Column to leave out (repeatable)."),
+    drop_option,
     click.option(
         "--names",
         type=click.Path(),
@@ -164,6 +167,7 @@ solving_options = all_of(
     ),
 )
 prediction_options = all_of(
+    drop_option,
     click.option("-o", "--output", type=click.Path(), metavar="FILE", help="Default: stdout."),
     common_options,
 )

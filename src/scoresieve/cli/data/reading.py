@@ -9,11 +9,12 @@ import numpy as np
 
 import scoresieve
 from scoresieve._arrays import Array
-from scoresieve.cli.data.encoding import Encoding, Named, Table
+from scoresieve.cli.data.labels import Table
 from scoresieve.cli.data.matrices import matrix_like, read_matrix
 from scoresieve.cli.data.source import Choices, Kind, Source, Watch, find_source
 from scoresieve.cli.data.tables import read_table, table_like
 from scoresieve.cli.errors import BadData, WrongUse
+from scoresieve.tables.encoding import Encoding, Named
 
 if TYPE_CHECKING:  # loaded where a file holds bags
     from scoresieve.mil import Bags
@@ -43,6 +44,7 @@ def read_like(
     *,
     label: str | None = None,
     bag: str | None = None,
+    drop: tuple[str, ...] = (),
     with_labels: bool = False,
     watch: Watch | None = None,
 ) -> Table:
@@ -52,6 +54,8 @@ def read_like(
     ----------
     label, bag : str, optional
         Columns with labels and bags, if they are not those of training.
+    drop : tuple of str
+        Columns to leave out, which the model must not need.
     with_labels : bool
         Whether labels are read; they are as they stand in the file.
     """
@@ -66,8 +70,8 @@ def read_like(
     label = (label or encoding.label) if with_labels else None
     encoding = replace(encoding, label=label, bag=bag or encoding.bag)
     if isinstance(encoding.rows, Named):
-        return table_like(source, encoding, encoding.rows, watch)
-    return matrix_like(source, encoding, encoding.rows, watch)
+        return table_like(source, encoding, encoding.rows.encoder, drop, watch)
+    return matrix_like(source, encoding, encoding.rows, drop, watch)
 
 
 def bags_of(table: Table) -> Bags:

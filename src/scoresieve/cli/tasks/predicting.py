@@ -9,16 +9,17 @@ from typing import Any
 
 import numpy as np
 
+import scoresieve
 from scoresieve import get_measure
 from scoresieve._arrays import FloatArray
 from scoresieve._files import replaced
-from scoresieve.cli.data.encoding import text_of
 from scoresieve.cli.data.reading import bags_of, read_like
 from scoresieve.cli.errors import BadData, WrongUse, naming, one_line
 from scoresieve.cli.output import check_output, json_line, progress_of_reading, write
 from scoresieve.cli.tasks.models import SavedModel, load_model, read_labelled
 from scoresieve.design import DamagedBlocksError
 from scoresieve.estimators.linear_model import above_thresholds, measure_of, measure_score
+from scoresieve.tables.encoding import text_of, to_predict
 
 
 def predict_file(
@@ -28,17 +29,23 @@ def predict_file(
     output: str | None,
     as_json: bool,
     quiet: bool,
-    bag: str | None = None,
     of_bags: bool = False,
+    **reading: Any,
 ) -> None:
-    """Write predictions of the model at ``path`` to stdout or to ``output``."""
+    """Write predictions of the model at ``path`` to stdout or to ``output``.
+
+    Parameters
+    ----------
+    **reading
+        ``bag`` and ``drop``, as for :func:`read_like`.
+    """
     check_output(output)
     saved = load_model(path)
     if saved.is_of_bags != of_bags:
         what, command = ("rows", "predict") if of_bags else ("bags", "mil predict")
         raise WrongUse(f"{path}: this is a model of {what}; use scoresieve {command}.")
     with progress_of_reading(file, quiet) as watch:
-        table = read_like(file, saved.encoding, bag=bag, watch=watch)
+        table = read_like(file, to_predict(*saved), watch=watch, **reading)
     columns: dict[str, Any] = {}
     X = table.X
     if of_bags:
@@ -103,7 +110,8 @@ def held_out_scores(
     **reading
         As for :func:`read_labelled`.
     """
-    data, model = read_labelled(path, saved, **reading), saved.model
+    model = saved.model
+    data = read_labelled(path, saved._replace(encoding=to_predict(*saved)), **reading)
     with naming(data.file):
         if not measures:
             own = measure_of(model)
@@ -176,10 +184,14 @@ def report_model(
     """
     check_output(output)
     saved = load_model(path)
-    about: dict[str, Any] = {"feature_names": saved.feature_names, "title": title}
+    about: dict[str, Any] = {
+        "feature_names": saved.feature_names,
+        "title": title,
+        "encoder": saved.encoding.rows.step(),
+    }
     if file is None:
-        saved.model.report(output, **about)
+        scoresieve.report.write_report(saved.model, output, **about)
         return
     data = read_labelled(file, saved, **reading)
     with naming(data.file):
-        saved.model.report(output, data.X, data.y, **about)
+        scoresieve.report.write_report(saved.model, output, data.X, data.y, **about)
