@@ -179,6 +179,7 @@ BAD = {
     "huge": ([1e308, -1e308, 1e308], "too large to standardise"),
     "empty": ([None, None], "no value in any row"),
     "lists": ([[1], [2]], "lists or other containers"),
+    "complex": ([1 + 2j, 3], "complex numbers"),
     "spans": (pd.to_timedelta([1, 2], unit="D"), "spans of time"),
     "identifier": ([f"u{i}" for i in range(60)], "60 different values in 60 rows"),
 }

@@ -424,6 +424,9 @@ def _looks_like(values: Any, name: str) -> Any:
     if pd.api.types.is_timedelta64_dtype(values):
         fact = "holds spans of time, which are not numbers"
         raise BadColumn(name, fact, f"convert them, or {dropping(name)}")
+    if pd.api.types.is_complex_dtype(values):
+        fact = "holds complex numbers"
+        raise BadColumn(name, fact, f"split it into columns, or {dropping(name)}")
     if not values.notna().any():
         raise BadColumn(name, "has no value in any row", dropping(name))
     if pd.api.types.is_bool_dtype(values):

@@ -421,6 +421,8 @@ def input_of(model: Any, encoding: Encoding) -> dict[str, Any]:
 
 def read_input(model: Any, record: Record) -> Encoding:
     """The encoding of a model, checked."""
+    if not hasattr(model, "models_"):
+        raise ValueError(f"input is of a {type(model).__name__}, which makes no predictions.")
     encoding = Encoding.from_record(record)
     n_columns = n_columns_of(model)
     if encoding.rows.n_features != n_columns:
