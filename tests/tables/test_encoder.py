@@ -81,7 +81,7 @@ def test_missing_values_where_training_had_none():
         "the column 'age' has missing values in 1 rows (first: row 2) and had none in training; "
         "the median of the training rows stands for them.",
         "the column 'ok' has missing values in 1 rows (first: row 1) and had none in training; "
-        "true of the training rows stands for them.",
+        "the usual value (true) of the training rows stands for them.",
     ]
 
 

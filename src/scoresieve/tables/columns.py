@@ -240,7 +240,7 @@ class Flag(Column):
             *(values, self.name, "but was true or false in training", "correct it"),
         )
         if is_missing.any():
-            _tell_of_new_gaps(self.name, is_missing, str(self.usual).lower())
+            _tell_of_new_gaps(self.name, is_missing, f"the usual value ({str(self.usual).lower()})")
         return np.where(is_missing, float(self.usual), found)[:, np.newaxis]
 
     @classmethod
@@ -570,8 +570,8 @@ def _tell_of_new_gaps(name: str, is_missing: BoolArray, by: str, is_known: bool 
     if not is_known:
         raise BadColumn(name, fact, "fill them in")
     warn_user(
-        f"the column {name!r} {fact} and had none in training; {by} of the training rows stands "
-        "for them."
+        f"the column {name!r} {fact} and had none in training; {by} of the training rows "
+        "stands for them."
     )
 
 

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from studies.quality.fresh import collect, compare, tasks
-from studies.quality.fresh.compare import Lead, lead_of, standard_error
 
 import studies
 from studies.common.data import Missing
+from studies.quality.fresh import collect, compare, tasks
+from studies.quality.fresh.compare import Lead, lead_of, standard_error
 
 WORDS = [f"word{j}" for j in range(40)]
 
