@@ -17,7 +17,7 @@ FOUNDATIONS = {"measures", "losses", "regularizers", "design"}
 HELPERS = "_helpers"  # every private module in the root: _arrays, _checks, ...
 ROOT = "__init__"
 CORE = FOUNDATIONS | {HELPERS, "risks", "solvers", "certificate"}
-LIBRARY = CORE | {"estimators", "mil", "baselines"}
+LIBRARY = CORE | {"estimators", "mil", "baselines", "tables"}
 SHELVES = {"datasets", "plotting", "report"}
 PROGRAMS = {"cli", "demo", "__main__"}
 
@@ -31,6 +31,7 @@ ALLOWED: dict[str, set[str]] = {
     "estimators": CORE,
     "mil": CORE | {"estimators"},
     "baselines": CORE | {"estimators", "mil"},
+    "tables": {HELPERS, "estimators.persistence"},
     ROOT: LIBRARY,
     **{unit: LIBRARY | {ROOT} for unit in SHELVES},
     **{unit: LIBRARY | {ROOT} | SHELVES for unit in PROGRAMS},

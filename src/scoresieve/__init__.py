@@ -28,12 +28,14 @@ if TYPE_CHECKING:
         ScoreSieve,
         budget_path,
         load,
+        save,
         selection_frequency,
     )
     from scoresieve.losses import Loss, get_loss
     from scoresieve.measures import Contingency, Measure, get_measure
     from scoresieve.risks import DualPoint
     from scoresieve.solvers import Progress, SolveResult, Status, solve
+    from scoresieve.tables import TableEncoder
 
 # What is logged is shown where the user asks for it, and nowhere else.
 logging.getLogger(__name__).addHandler(logging.NullHandler())
@@ -58,11 +60,13 @@ __all__ = [
     "ScoreSieve",
     "SolveResult",
     "Status",
+    "TableEncoder",
     "budget_path",
     "certify",
     "get_loss",
     "get_measure",
     "load",
+    "save",
     "selection_frequency",
     "solve",
 ]
@@ -74,12 +78,13 @@ _DEFINED_IN = {
     "estimators": (
         *("BudgetClassifier", "BudgetPath", "BudgetRegressor", "ClassModel", "MeasureSVC"),
         "ScoreSieve",
-        *("budget_path", "load", "selection_frequency"),
+        *("budget_path", "load", "save", "selection_frequency"),
     ),
     "losses": ("Loss", "get_loss"),
     "measures": ("Contingency", "Measure", "get_measure"),
     "risks": ("DualPoint",),
     "solvers": ("Progress", "SolveResult", "Status", "solve"),
+    "tables": ("TableEncoder",),
 }
 _MODULE_OF = {name: module for module, names in _DEFINED_IN.items() for name in names}
 #: Parts that ``scoresieve.mil`` and the like find without an import of their own.

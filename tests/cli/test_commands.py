@@ -50,7 +50,7 @@ def test_fit_writes_what_it_says(cli, folder):
     assert "class 'refund': 3 of " in done.out
     assert "text:money" in done.out
     assert done.out.endswith("model written to model\n")
-    model = scoresieve.load(folder / "model")
+    model = scoresieve.load(folder / "model")[-1]
     assert model.n_features_selected_ == 3
     assert model.pos_label == "refund"
 
@@ -295,6 +295,7 @@ def test_path_marks_the_setting_that_the_model_takes(cli, sparse, data):
     rows = json.loads(cli(f"path {options} --json").out)
     assert cli(f"fit {options} -o model").code == 0
     model = scoresieve.load("model")
+    model = model[-1] if "messages" in data else model
     of_one_class = isinstance(model.best_params_, dict)
     tables = [model.cv_results_] if of_one_class else model.cv_results_
     chosen = [model.best_params_] if of_one_class else model.best_params_
@@ -316,7 +317,7 @@ def test_path_marks_the_setting_that_the_model_takes(cli, sparse, data):
 
 def test_certificates_are_recomputed(cli, models):
     (row,) = json.loads(cli(f"certify {models / 'measure'} messages.csv --json").out)
-    model = scoresieve.load(models / "measure")
+    model = scoresieve.load(models / "measure")[-1]
     assert row["objective"] == pytest.approx(model.primal_[0])
     assert row["lower bound"] == pytest.approx(model.dual_[0])
     assert row["gap"] == pytest.approx(row["gap of the fit"])

@@ -7,13 +7,15 @@ import json
 import re
 from html.parser import HTMLParser
 
+import pandas as pd
 import pytest
 from sklearn.linear_model import LogisticRegression
+from sklearn.preprocessing import Normalizer
 
-from scoresieve import MeasureSVC
+from scoresieve import MeasureSVC, TableEncoder
 from scoresieve.report import write_report
 from scoresieve.report.contents import page_contents
-from scoresieve.report.page import json_in_html
+from scoresieve.report.page import how_to_load, json_in_html
 
 
 @pytest.fixture(scope="module")
@@ -115,3 +117,23 @@ def test_wrong_arguments_are_refused(looked_at, tmp_path):
     with pytest.raises(ValueError, match="not fitted"):
         MeasureSVC().report(path)
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("of_bags", "encoder", "end"),
+    [
+        (False, None, "# M\nprint(model.summary())\nmodel.predict(X)  # the columns"),
+        (True, None, "# M\nprint(model.summary())\nmodel.predict(bags)"),
+        (
+            *(False, Normalizer()),
+            "Normalizer and M\nprint(model[-1].summary())\nmodel.predict(X)  # the columns",
+        ),
+        (
+            *(True, TableEncoder().fit(pd.DataFrame({"a": [1, 2]}))),
+            "bags = scoresieve.mil.Bags.from_groups(X, bag_of_each_row)\nmodel[-1].predict(bags)",
+        ),
+    ],
+    ids=["rows", "bags", "rows of length one", "bags of a table"],
+)
+def test_the_page_tells_how_to_load_and_predict(of_bags, encoder, end):
+    assert end in how_to_load("M", of_bags, encoder)

@@ -15,6 +15,7 @@ from scoresieve.cli.options import (
     common_options,
     copying_options,
     debug_option,
+    drop_option,
     file_argument,
     fitting_options,
     json_option,
@@ -67,8 +68,9 @@ def fit(file: str, **options: Any) -> None:
     """Select features and fit a model on the rows of FILE.
 
     FILE is CSV, parquet, npz, svmlight (also .gz, .bz2) or a folder of row blocks. In a table,
-    numbers are standardised, categories one-hot encoded, and texts become TF-IDF features. The
-    model keeps this encoding for predict, score and report.
+    numbers and dates are standardised, categories one-hot encoded, and texts become TF-IDF
+    features; missing numbers become the median. The model keeps this encoding for predict, score
+    and report.
     """
     from scoresieve.cli.tasks.fitting import fit_file
 
@@ -114,10 +116,10 @@ def path(file: str, as_json: bool, **options: Any) -> None:
 def predict(model: str, file: str, **options: Any) -> None:
     """Write label, score and probability of each row as CSV.
 
-    FILE needs the columns of the training file, but no labels; - is standard input. A score above 0
-    predicts the positive class. With --json each line is an object. Models of the sieve can take
-    another threshold, chosen on the held-out rows of their fit: give --recall, --precision,
-    --alarm-rate or both costs.
+    FILE needs the columns that MODEL has a weight on, in any order, and no labels; - is standard
+    input. A score above 0 predicts the positive class. With --json each line is an object. Models
+    of the sieve can take another threshold, chosen on the held-out rows of their fit: give
+    --recall, --precision, --alarm-rate or both costs.
     """
     from scoresieve.cli.tasks.predicting import predict_file
 
@@ -136,6 +138,7 @@ def predict(model: str, file: str, **options: Any) -> None:
     shell_complete=usual_measures,
     help="One, or several with commas. Default: the one that MODEL was fitted for.",
 )
+@drop_option
 @labelled_options
 def score(model: str, file: str, measure: str | None, as_json: bool, **options: Any) -> None:
     """Score MODEL on the labelled rows, or bags, of FILE.

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 import re
+import shlex
 import sys
 import warnings
 from collections.abc import Iterable, Iterator
@@ -21,6 +23,10 @@ _OPTIONS = {
     "n_jobs": "--jobs",
 }
 _ARGUMENT = re.compile(rf"\b({'|'.join(_OPTIONS)})\b(=?)")
+#: Arguments that are lists of columns: ``drop=['a', 'b']`` is ``--drop a --drop b``.
+_TEXT = r"""(?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")"""
+_COLUMNS = re.compile(rf"\b(drop|text|categorical)=(\[{_TEXT}(?:, {_TEXT})*\])")
+_ANY_COLUMN = re.compile(r"\b(drop|text|categorical)=\[\.\.\.\]")
 #: How the name of a file that is being written ends.
 _UNFINISHED = re.compile(r"\.[0-9a-f]{16}\.tmp$")
 #: Optional packages, and the extra that brings them.
@@ -86,7 +92,15 @@ def explained(error: Exception) -> str:
 
 def _with_options(message: object) -> str:
     """A message of the library with the names of options for those of arguments."""
-    return _ARGUMENT.sub(lambda found: _OPTIONS[found[1]] + " " * len(found[2]), one_line(message))
+    text = _COLUMNS.sub(_options_of, one_line(message))
+    text = _ANY_COLUMN.sub(r"--\1 NAME", text)
+    return _ARGUMENT.sub(lambda found: _OPTIONS[found[1]] + " " * len(found[2]), text)
+
+
+def _options_of(found: re.Match[str]) -> str:
+    """``--drop a --drop 'b c'``, as one types it in a shell."""
+    names = ast.literal_eval(found[2])
+    return " ".join(f"--{found[1]} {shlex.quote(name)}" for name in names)
 
 
 @contextmanager

@@ -123,6 +123,9 @@ label_option = click.option(
 bag_option = click.option(
     "--bag", metavar="NAME", help="Column (of npz: array) with the bag of each row."
 )
+drop_option = click.option(
+    "--drop", multiple=True, metavar="NAME", help="Column to leave out (repeatable)."
+)
 labelled_options = all_of(label_option, bag_option, common_options)
 reading_options = all_of(
     label_option,
@@ -134,7 +137,7 @@ reading_options = all_of(
     ),
     click.option("--text", multiple=True, metavar="NAME", help="Column of texts (TF-IDF)."),
     click.option("--categorical", multiple=True, metavar="NAME", help="Column of categories."),
-    click.option("--drop", multiple=True, metavar="NAME", help="Column to leave out (repeatable)."),
+    drop_option,
     click.option(
         "--names",
         type=click.Path(),
@@ -191,6 +194,7 @@ prediction_options = all_of(
     _share_option("--alarm-rate", "Threshold with alarms for at most this share of rows: 0.01."),
     _cost_option("--cost-of-miss", "With --cost-of-alarm: the threshold with the lowest cost."),
     _cost_option("--cost-of-alarm", "Of one false alarm, in the unit of --cost-of-miss."),
+    drop_option,
     click.option("-o", "--output", type=click.Path(), metavar="FILE", help="Default: stdout."),
     common_options,
 )

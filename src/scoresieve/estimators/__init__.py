@@ -5,7 +5,7 @@ from scoresieve.estimators.budget_regressor import BudgetRegressor
 from scoresieve.estimators.measure_svc import MeasureSVC
 from scoresieve.estimators.model import ClassModel
 from scoresieve.estimators.path import BudgetPath, budget_path
-from scoresieve.estimators.persistence.registry import load
+from scoresieve.estimators.persistence.registry import load, save
 from scoresieve.estimators.score_sieve import ScoreSieve
 from scoresieve.estimators.stability import selection_frequency
 
@@ -18,5 +18,6 @@ __all__ = [
     "ScoreSieve",
     "budget_path",
     "load",
+    "save",
     "selection_frequency",
 ]

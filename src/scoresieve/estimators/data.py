@@ -50,8 +50,11 @@ def read_X_y(estimator: Any, X: Any, y: Any, **options: Any) -> tuple[Any, Any, 
     if blocks is None:
         refuse_what_is_no_matrix(X)
         options = {"accept_large_sparse": True, **X_OPTIONS, **options}
+        names = names_of_sparse(X)
         # The design is what looks at all numbers, once.
         X, y = validate_data(estimator, X, y, ensure_all_finite=False, **options)
+        if names is not None:
+            estimator.feature_names_in_ = names
         return X, y, _checked_design(estimator, X)
     if y is None:
         raise ValueError(
@@ -100,12 +103,20 @@ def read_X(estimator: Any, X: Any, **options: Any) -> Any:
     blocks = as_row_blocks(X)
     if blocks is None:
         refuse_what_is_no_matrix(X)
-        return validate_data(estimator, X, reset=False, **X_OPTIONS | options)
+        if names_of_sparse(X) is None:
+            return validate_data(estimator, X, reset=False, **X_OPTIONS | options)
+        _check_columns(estimator, X)
+        return check_array(X, **X_OPTIONS | options)
     _check_columns(estimator, blocks)
     return blocks
 
 
-def _check_columns(estimator: Any, blocks: RowBlocks) -> None:
+def names_of_sparse(X: Any) -> Any:
+    """The names that a ``TableEncoder`` gives the columns of a sparse matrix, or None."""
+    return getattr(X, "feature_names", None) if sp.issparse(X) else None
+
+
+def _check_columns(estimator: Any, blocks: Any) -> None:
     """The number of columns, and their names if both sides have some, as scikit-learn does."""
     name, n_expected = type(estimator).__name__, estimator.n_features_in_
     if blocks.shape[1] != n_expected:

@@ -27,6 +27,7 @@ def write_report(
     *,
     feature_names: ArrayLike | None = None,
     title: str | None = None,
+    encoder: Any = None,
 ) -> None:
     """Write one self-contained HTML page about a fitted model.
 
@@ -55,6 +56,9 @@ def write_report(
         Names of the columns; by default those of the training data frame, or their numbers.
     title : str, optional
         Heading of the page; by default that of the summary.
+    encoder : TableEncoder or Normalizer, optional
+        What makes X of the rows, if the model is the last step of a pipeline: the page tells how to
+        load and use both.
 
     Examples
     --------
@@ -82,12 +86,15 @@ def write_report(
         raise FileNotFoundError(
             f"path={os.fspath(path)!r} is in a folder that does not exist; make {folder!r} first."
         )
-    page = page_text(model, page_contents(model, X_test, y_test, feature_names), title)
+    contents = page_contents(model, X_test, y_test, feature_names)
+    page = page_text(model, contents, title, encoder)
     with replaced(path) as stream:
         stream.write(page.encode("utf-8"))
 
 
-def page_text(model: Any, contents: dict[str, Any], title: str | None = None) -> str:
+def page_text(
+    model: Any, contents: dict[str, Any], title: str | None = None, encoder: Any = None
+) -> str:
     """The whole page."""
     summary = contents["model"]
     return filled(
@@ -99,9 +106,45 @@ def page_text(model: Any, contents: dict[str, Any], title: str | None = None) ->
         contents=json_in_html(contents),
         words=escape(plain_text(contents)),
         version=escape(installed_version("scoresieve")),
-        estimator=escape(type(model).__name__),
-        test_rows="bags" if contents["rows"] == "bags" else "X",
+        loading=escape(how_to_load(type(model).__name__, contents["rows"] == "bags", encoder)),
     )
+
+
+def how_to_load(name: str, of_bags: bool, encoder: Any = None) -> str:
+    """Lines of Python that load the model and predict.
+
+    Parameters
+    ----------
+    name : str
+        The class of the model.
+    of_bags : bool
+        Whether it takes bags of rows.
+    encoder : TableEncoder or Normalizer, optional
+        The step before the model.
+    """
+    if encoder is None:
+        saving, model = 'model.save("model.scoresieve")', "model"
+        rows, about = "X", "the columns of the training data, in the same order"
+    else:
+        saving, model = 'scoresieve.save(model, "model.scoresieve")', "model[-1]"
+        is_table = hasattr(encoder, "needed_")
+        rows = "table" if is_table else "X"
+        about = "a DataFrame with the columns of the training data, in any order"
+        about = about if is_table else "the columns of the training data, in the same order"
+        name = f"Pipeline of {type(encoder).__name__} and {name}"
+    lines = [
+        "import scoresieve",
+        "",
+        f"# after fitting: {saving}",
+        f'model = scoresieve.load("model.scoresieve")  # {name}',
+        f"print({model}.summary())",
+    ]
+    if not of_bags:
+        return "\n".join([*lines, f"model.predict({rows})  # {about}"])
+    if encoder is not None:
+        lines.append(f"X = model[0].transform({rows})  # {about}")
+        lines.append("bags = scoresieve.mil.Bags.from_groups(X, bag_of_each_row)")
+    return "\n".join([*lines, f"{model}.predict(bags)"])
 
 
 def resource(name: str) -> str:

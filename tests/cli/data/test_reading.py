@@ -13,9 +13,10 @@ import pytest
 from sklearn.feature_extraction.text import TfidfVectorizer
 
 from scoresieve._record import Record
-from scoresieve.cli.data.encoding import Encoding, as_labels, choose_positive, match_labels
+from scoresieve.cli.data.labels import as_labels, choose_positive, match_labels
 from scoresieve.cli.data.reading import read_like, read_training
 from scoresieve.cli.data.source import Choices, Kind, find_source
+from scoresieve.tables.encoding import Encoding
 
 SVM = b"# a comment\n1 qid:3 1:1.5 3:2\n-1 2:1 # more\n\n1 1:2\n"
 
@@ -100,7 +101,7 @@ def test_each_kind_of_column(tmp_path, mixed):
     path = str(tmp_path / "data.csv")
     mixed.to_csv(path, index=False)
     table = read_training(path, Choices())
-    kinds = {column.name: column.kind for column in table.encoding.rows.columns}
+    kinds = {column.name: column.kind for column in table.encoding.rows.encoder.columns_}
     assert kinds == {
         **{"size": "number", "n": "number", "fixed": "number"},
         **{"shop": "category", "ok": "flag", "note": "text"},
@@ -113,7 +114,7 @@ def test_each_kind_of_column(tmp_path, mixed):
     assert np.all(X["fixed"] == 0)
     assert np.array_equal(X["ok"], mixed["ok"])
     for value in ("a", "b", ""):
-        assert np.array_equal(X[f"shop={value or '(empty)'}"], mixed["shop"] == value)
+        assert np.array_equal(X[f"shop={value or '(missing)'}"], mixed["shop"] == value)
     words = [name for name in names if name.startswith("note:")]
     expected = TfidfVectorizer(sublinear_tf=True, min_df=2).fit_transform(mixed["note"])
     assert np.allclose(X[words], expected.toarray(), rtol=1e-12)
@@ -137,7 +138,7 @@ def test_the_type_of_a_column_can_be_given(tmp_path, mixed):
     path = str(tmp_path / "data.csv")
     mixed.to_csv(path, index=False)
     table = read_training(path, Choices(label="7", drop=("size", "3"), categorical=("n",)))
-    kinds = {column.name: column.kind for column in table.encoding.rows.columns}
+    kinds = {column.name: column.kind for column in table.encoding.rows.encoder.columns_}
     assert kinds == {"n": "category", "shop": "category", "ok": "flag", "note": "text"}
     # Categories that look like numbers are the same in a file where all of them do not.
     mixed["n"] = ["x", *mixed["n"].astype(str)[1:]]
@@ -155,18 +156,18 @@ def test_two_values_are_one_column(tmp_path):
     path.write_text("sex,label\nm,1\nf,0\nm,1\n")
     table = read_training(str(path), Choices())
     assert table.encoding.rows.feature_names().tolist() == ["sex=f"]
-    assert table.X.tolist() == [[0], [1], [0]]
+    assert table.X.to_numpy().tolist() == [[0], [1], [0]]
     path.write_text("sex\nf\nm\n")
-    assert read_like(str(path), kept(table.encoding)).X.tolist() == [[1], [0]]
+    assert read_like(str(path), kept(table.encoding)).X.to_numpy().tolist() == [[1], [0]]
     path.write_text("sex\nx\nm\n")
     with pytest.warns(UserWarning, match=r"in 1 of 2 rows \('x'\)"):
-        assert read_like(str(path), kept(table.encoding)).X.tolist() == [[0], [0]]
+        assert read_like(str(path), kept(table.encoding)).X.to_numpy().tolist() == [[0], [0]]
 
 
 def test_few_columns_of_numbers_are_dense(tmp_path, mixed):
     path = str(tmp_path / "data.csv")
     mixed.drop(columns="note").to_csv(path, index=False)
-    assert isinstance(read_training(path, Choices()).X, np.ndarray)
+    assert isinstance(read_training(path, Choices()).X, pd.DataFrame)
 
 
 def test_names_of_many_columns_are_kept_for_the_selected_ones(tmp_path):
@@ -175,7 +176,7 @@ def test_names_of_many_columns_are_kept_for_the_selected_ones(tmp_path):
     names.write_text("one\ntwo\nthree\n")
     table = read_training(str(path), Choices(names=str(names)))
     assert table.encoding.rows.feature_names().tolist() == ["one", "two", "three"]
-    encoding = kept(table.encoding.keeping(np.array([1])))
+    encoding = kept(Encoding(table.encoding.rows.keeping(np.array([1]))))
     assert encoding.rows.names == {1: "two"}
     assert encoding.rows.feature_names().tolist() == [1, "two", 3]
 

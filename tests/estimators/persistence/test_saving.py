@@ -256,8 +256,11 @@ def test_classes_of_users_are_not_saved_and_load_says_which_class_it_found(path,
 def test_plain_data_beside_a_model(path):
     model, _, _ = fitted("plain")
     save_with_input(path, model, {"columns": ["a", "b"], "scales": np.arange(2.0)})
-    assert_same(load(path).coef_, model.coef_)
-    assert load_with_input(path)[1] is None
+    loaded, nothing = load_with_input(path)
+    assert_same(loaded.coef_, model.coef_)
+    assert nothing is None
+    with pytest.raises(ValueError, match=r"cannot load '.*': input\.version is missing"):
+        load(path)
 
     def read(loaded, record):
         assert_same(loaded.coef_, model.coef_)

@@ -9,40 +9,28 @@ row blocks    a folder, which stands where a file does and is never read as a wh
 from __future__ import annotations
 
 import os
-from typing import Any, NamedTuple
+from typing import Any, NoReturn
 
 import numpy as np
 import scipy.sparse as sp
 from sklearn.datasets import load_svmlight_file
 
 from scoresieve._arrays import Array
-from scoresieve.cli.data.encoding import Encoding, Numbered, Table, as_labels, choose_positive
+from scoresieve.cli.data.labels import Arrays, Table, as_labels, choose_positive
 from scoresieve.cli.data.source import Choices, Kind, Source, Watch, find_source, reading
 from scoresieve.cli.errors import BadData, WrongUse, listed, one_line
 from scoresieve.design import DamagedBlocksError, open_blocks
+from scoresieve.tables.encoding import Encoding, Numbered
 
 _LABELS = ("y", "label", "labels", "target")
 _BAGS = ("bag", "bags", "groups")
-
-
-class Arrays(NamedTuple):
-    """The content of a file; what is not there is None."""
-
-    X: Any
-    y: Array | None
-    bags: Array | None = None
-    names: Array | None = None
-    zero_based: bool = False
 
 
 def read_matrix(source: Source, choices: Choices, watch: Watch | None) -> Table:
     """X, and y and bags where the file has them."""
     for option in ("text", "categorical", "drop"):
         if getattr(choices, option):
-            raise WrongUse(
-                f"{source.name}: --{option} needs named columns, and those of {source.kind.value} "
-                "have numbers; leave it out."
-            )
+            _refuse_names(source, option)
     if source.kind is Kind.SVMLIGHT:
         for option, value in (("--label", choices.label), ("--bag", choices.bag)):
             if value is not None:
@@ -67,8 +55,19 @@ def read_matrix(source: Source, choices: Choices, watch: Watch | None) -> Table:
     return Table(source.name, rows.scaled(X), encoding, classes.y, classes.positive, found.bags)
 
 
-def matrix_like(source: Source, encoding: Encoding, rows: Numbered, watch: Watch | None) -> Table:
+def _refuse_names(source: Source, option: str) -> NoReturn:
+    raise WrongUse(
+        f"{source.name}: --{option} needs named columns, and those of {source.kind.value} have "
+        "numbers; leave it out."
+    )
+
+
+def matrix_like(
+    source: Source, encoding: Encoding, rows: Numbered, drop: tuple[str, ...], watch: Watch | None
+) -> Table:
     """X, and labels and bags where the file has them, with the columns of the model."""
+    if drop:
+        _refuse_names(source, "drop")
     if source.kind is Kind.SVMLIGHT:
         found = _read_svmlight(source, rows, watch)
     else:

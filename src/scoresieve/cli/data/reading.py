@@ -10,11 +10,12 @@ import numpy as np
 
 import scoresieve
 from scoresieve._arrays import Array
-from scoresieve.cli.data.encoding import Encoding, Named, Table
+from scoresieve.cli.data.labels import Table
 from scoresieve.cli.data.matrices import matrix_like, read_matrix
 from scoresieve.cli.data.source import Choices, Kind, Source, Watch, find_source
 from scoresieve.cli.data.tables import copied_columns, read_table, table_like
 from scoresieve.cli.errors import BadData, WrongUse
+from scoresieve.tables.encoding import Encoding, Named
 
 if TYPE_CHECKING:  # loaded where a file holds bags
     from scoresieve.mil import Bags
@@ -44,6 +45,7 @@ def read_like(
     *,
     label: str | None = None,
     bag: str | None = None,
+    drop: tuple[str, ...] = (),
     with_labels: bool = False,
     copied: Sequence[tuple[str, str]] = (),
     watch: Watch | None = None,
@@ -54,6 +56,8 @@ def read_like(
     ----------
     label, bag : str, optional
         Columns with labels and bags, if they are not those of training.
+    drop : tuple of str
+        Columns to leave out, which the model must not need.
     with_labels : bool
         Whether labels are read; they are as they stand in the file.
     copied : sequence of (str, str)
@@ -70,7 +74,7 @@ def read_like(
     label = (label or encoding.label) if with_labels else None
     encoding = replace(encoding, label=label, bag=bag or encoding.bag)
     if isinstance(encoding.rows, Named):
-        table = table_like(source, encoding, encoding.rows, watch)
+        table = table_like(source, encoding, encoding.rows.encoder, drop, watch)
         return replace(table, copied=copied_columns(source, copied)) if copied else table
     if copied:
         option, name = copied[0]
@@ -78,7 +82,7 @@ def read_like(
             f"{source.name}: {option} {name} needs a table, whose columns have names; give CSV or "
             "parquet."
         )
-    return matrix_like(source, encoding, encoding.rows, watch)
+    return matrix_like(source, encoding, encoding.rows, drop, watch)
 
 
 def bags_of(table: Table) -> Bags:

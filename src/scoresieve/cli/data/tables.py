@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import shlex
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import IO, Any
@@ -11,10 +12,10 @@ from typing import IO, Any
 import numpy as np
 
 from scoresieve._arrays import Array
-from scoresieve.cli.data.columns import fit_columns
-from scoresieve.cli.data.encoding import Encoding, Named, Table, as_labels, choose_positive
+from scoresieve.cli.data.labels import Table, as_labels, choose_positive
 from scoresieve.cli.data.source import Choices, Kind, Source, Watch
-from scoresieve.cli.errors import BadData, WrongUse, listed, one_line
+from scoresieve.cli.errors import BadData, WrongUse, listed, naming, one_line
+from scoresieve.tables.encoding import Encoding, Named, TableEncoder
 
 #: Names of a column of labels, if the user gives none.
 USUAL_LABELS = ("label", "labels", "target", "class", "y")
@@ -35,34 +36,51 @@ def read_table(source: Source, choices: Choices, watch: Watch | None) -> Table:
         {_find_column(source, names, each, f"--{option}") for each in getattr(choices, option)}
         for option in ("drop", "categorical", "text")
     )
+    both = sorted(categorical & text)
+    if both:
+        name = shlex.quote(both[0])
+        raise WrongUse(
+            f"{source.name}: --text {name} and --categorical {name} exclude each other; give one."
+        )
     used = [name for name in names if name not in {label, bag, *dropped}]
     if not used:
         raise BadData(f"{source.name}: no column is left to select from; give at least one.")
-    frame = read_frame(source, _wanted(used, label, bag), {*categorical, *text} & {*used}, watch)
+    categorical, text = categorical & {*used}, text & {*used}
+    frame = read_frame(source, _wanted(used, label, bag), categorical | text, watch)
     classes = choose_positive(source.name, _labels(source, frame, label), choices.positive)
-    rows = Named(fit_columns(frame[used], source.name, categorical, text))
-    encoding = Encoding(rows, label, bag, classes.against_rest, classes.positive_text)
-    X, bags = rows.encode(frame, source.name), _bags(source, frame, bag)
+    encoder = TableEncoder(text=sorted(text), categorical=sorted(categorical))
+    with naming(source.name):
+        X = encoder.fit_transform(frame[used])
+    about = label, bag, classes.against_rest, classes.positive_text
+    encoding, bags = Encoding(Named(encoder), *about), _bags(source, frame, bag)
     return Table(source.name, X, encoding, classes.y, classes.positive, bags)
 
 
-def table_like(source: Source, encoding: Encoding, rows: Named, watch: Watch | None) -> Table:
+def table_like(
+    source: Source,
+    encoding: Encoding,
+    encoder: TableEncoder,
+    drop: tuple[str, ...],
+    watch: Watch | None,
+) -> Table:
     """X, and labels and bags where a column is given, encoded as in training."""
-    names = column_names(source)
-    known = [column.name for column in rows.columns]
-    missing = [name for name in known if name not in names]
-    if missing:
-        raise BadData(
-            f"{source.name}: it lacks {listed(map(repr, missing))}, which the model was fitted on; "
-            f"add it, or fit again without it (--drop {missing[0]})."
+    names, needed = column_names(source), {*encoder.needed_}
+    dropped = {_find_column(source, names, each, "--drop") for each in drop}
+    for name in sorted(dropped & needed):
+        raise WrongUse(
+            f"{source.name}: --drop {shlex.quote(name)}: the model needs this column; leave the "
+            "option out, or fit again with it."
         )
+    known = [each for each in encoder.columns_ if each.name in needed and each.name in names]
     label = _find_column(source, names, encoding.label, "--label")
     bag = _find_column(source, names, encoding.bag, "--bag")
-    texts = [column.name for column in rows.columns if column.is_text]
-    frame = read_frame(source, _wanted(known, label, bag), texts, watch)
+    wanted = _wanted([column.name for column in known], label, bag)
+    frame = read_frame(source, wanted, [each.name for each in known if each.is_text], watch)
+    with naming(source.name):
+        X = encoder.transform(frame)
     y = None if label is None else _labels(source, frame, label)
     bags = _bags(source, frame, bag)
-    return Table(source.name, rows.encode(frame, source.name), encoding, y, bags=bags)
+    return Table(source.name, X, encoding, y, bags=bags)
 
 
 def copied_columns(source: Source, asked: Sequence[tuple[str, str]]) -> dict[str, list[str]]:
@@ -97,7 +115,9 @@ def _find_column(source: Source, names: list[str], asked: str | None, option: st
     parts = [part.strip() for part in asked.split(",")]
     one_by_one = ""
     if len(parts) > 1 and set(parts) <= set(names):
-        one_by_one = f" Give them one by one: {' '.join(f'{option} {part}' for part in parts)}."
+        one_by_one = (
+            f" Give them one by one: {' '.join(f'{option} {shlex.quote(part)}' for part in parts)}."
+        )
     raise WrongUse(
         f"{source.name}: {option} {asked} is not one of its {len(names)} columns: "
         f"{listed(names)}.{one_by_one}"

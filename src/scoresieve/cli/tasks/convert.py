@@ -18,7 +18,7 @@ import scipy.sparse as sp
 from sklearn.datasets import dump_svmlight_file
 
 from scoresieve._files import replaced
-from scoresieve.cli.data.encoding import Table
+from scoresieve.cli.data.labels import Table
 from scoresieve.cli.data.reading import TABLES, training_table
 from scoresieve.cli.data.source import Choices, Kind, Source, Watch, find_source, reading
 from scoresieve.cli.data.tables import column_names, read_frame

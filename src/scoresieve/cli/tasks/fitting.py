@@ -7,7 +7,7 @@ from typing import Any
 
 import scoresieve
 from scoresieve import BudgetClassifier, MeasureSVC, ScoreSieve, budget_path, get_measure
-from scoresieve.cli.data.encoding import Table, text_of
+from scoresieve.cli.data.labels import Table
 from scoresieve.cli.data.reading import examples_of, read_training
 from scoresieve.cli.data.source import Choices
 from scoresieve.cli.errors import WrongUse, naming, one_line
@@ -21,6 +21,7 @@ from scoresieve.cli.output import (
 from scoresieve.cli.tasks.models import SavedModel, as_plain, save_model, summary_of
 from scoresieve.cli.tasks.predicting import held_out_scores, plain_scores, show_classes
 from scoresieve.estimators.sieve.results import feature_curve
+from scoresieve.tables.encoding import text_of
 
 SIEVE, MEASURE = "sieve", "measure"
 

@@ -1,26 +1,37 @@
 """A fitted model and how rows of files become its X: what it is, its file, and rows for it.
 
-The file is that of ``model.save`` with one more entry: ``scoresieve.load`` reads it, and commands
-take what ``model.save`` wrote.
+The file is that of ``scoresieve.save``, and names the columns with labels and bags as well:
+``scoresieve.load`` reads it, and commands take what Python saved.
 """
 
 from __future__ import annotations
 
 import os
+import shlex
 from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 
-from scoresieve._record import Record
-from scoresieve.cli.data.columns import Number
-from scoresieve.cli.data.encoding import Encoding, Named, Numbered, Table, match_labels, text_of
+from scoresieve.cli.data.labels import Table, match_labels
 from scoresieve.cli.data.reading import examples_of, read_like
 from scoresieve.cli.errors import BadData, WrongUse, listed
 from scoresieve.cli.output import progress_of_reading
 from scoresieve.estimators.persistence.registry import load_with_input, save_with_input
 from scoresieve.estimators.targets import Targets
+from scoresieve.tables.columns import Number
+from scoresieve.tables.encoding import (
+    Encoding,
+    Named,
+    Numbered,
+    TableEncoder,
+    input_of,
+    is_of_bags,
+    n_columns_of,
+    read_input,
+    text_of,
+)
 
 
 class SavedModel(NamedTuple):
@@ -32,7 +43,7 @@ class SavedModel(NamedTuple):
     @property
     def is_of_bags(self) -> bool:
         """Whether it takes bags of rows."""
-        return hasattr(self.model, "embedding_")
+        return is_of_bags(self.model)
 
     @property
     def targets(self) -> Targets:
@@ -56,9 +67,15 @@ class SavedModel(NamedTuple):
         """Of the columns of X; instances have none."""
         return None if self.is_of_bags else self.encoding.rows.feature_names()
 
+    @property
+    def imputed(self) -> dict[str, int]:
+        """Columns with missing numbers or dates, and in how many training rows."""
+        rows = self.encoding.rows
+        return rows.encoder.imputed_ if isinstance(rows, Named) else {}
+
 
 def summary_of(saved: SavedModel, of_class: str | None = None) -> str:
-    """The summary of the model, or of one of its classes, with the names of its features."""
+    """The summary of the model, or of one of its classes, with names, and what was imputed."""
     about: dict[str, Any] = {"feature_names": saved.feature_names}
     if of_class is not None:
         if of_class not in saved.positives:
@@ -73,7 +90,11 @@ def summary_of(saved: SavedModel, of_class: str | None = None) -> str:
             f"scoresieve inspect MODEL --class {saved.positives[0]} shows the features of one class"
         )
         summary = replace(summary, overview=replace(summary.overview, details=details))
-    return f"{summary}\n"
+    text = f"{summary}\n"
+    if saved.imputed:
+        counts = [f"{name} ({count} rows)" for name, count in saved.imputed.items()]
+        text += f"imputed      by the median: {listed(counts)}\n"
+    return text
 
 
 def as_plain(saved: SavedModel) -> dict[str, Any]:
@@ -89,6 +110,7 @@ def as_plain(saved: SavedModel) -> dict[str, Any]:
         **_facts_of(model),
         "intercept": saved.targets.sign * model.intercept_,
         "features": _weights_of(saved),
+        "imputed": saved.imputed,
     }
 
 
@@ -137,18 +159,17 @@ def _weights_of(saved: SavedModel) -> list[dict[str, Any]]:
 
 def save_model(path: str, saved: SavedModel, *, with_certificate: bool = False) -> None:
     """Write both to one file, all of it or nothing."""
-    model, encoding = saved
-    kept = encoding if saved.is_of_bags else encoding.keeping(model.support_)
-    save_with_input(path, model, kept.plain(), with_certificate=with_certificate)
+    save_with_input(path, saved.model, input_of(*saved), with_certificate=with_certificate)
 
 
 def load_model(path: str) -> SavedModel:
     """Read and check all of it; a model without an encoding takes columns as it knows them."""
     if os.path.isdir(path) or not os.path.exists(path):
         raise BadData(
-            f"{path}: there is no such model file; write one with scoresieve fit ... -o {path}"
+            f"{path}: there is no such model file; write one with scoresieve fit ... -o "
+            f"{shlex.quote(path)}"
         )
-    model, encoding = load_with_input(path, read_input=_encoding)
+    model, encoding = load_with_input(path, read_input=read_input)
     kind = getattr(getattr(model, "targets_", None), "kind", None)
     if kind not in ("binary", "multiclass"):
         what = "not a classifier" if kind is None else "for rows with several labels"
@@ -156,29 +177,10 @@ def load_model(path: str) -> SavedModel:
     if encoding is None:
         names = getattr(model, "feature_names_in_", None)
         columns = () if names is None else tuple(Number(str(name)) for name in names)
-        encoding = Encoding(Named(columns) if columns else Numbered(_n_columns(model)))
+        encoding = Encoding(
+            Named(TableEncoder.of_columns(columns)) if columns else Numbered(n_columns_of(model))
+        )
     return SavedModel(model, encoding)
-
-
-def _n_columns(model: Any) -> int:
-    """How many columns X must have."""
-    embedding = getattr(model, "embedding_", None)
-    return int(model.n_features_in_ if embedding is None else embedding.n_columns_in_)
-
-
-def _encoding(model: Any, record: Record) -> Encoding:
-    encoding = Encoding.from_record(record)
-    if encoding.rows.n_features != _n_columns(model):
-        raise ValueError(
-            f"input describes {encoding.rows.n_features} columns of X; the model has "
-            f"{_n_columns(model)}."
-        )
-    if encoding.positive is not None and encoding.positive not in map(text_of, model.classes_):
-        raise ValueError(
-            f"input.positive is {encoding.positive!r}, not one of the classes "
-            f"{listed(map(text_of, model.classes_))}."
-        )
-    return encoding
 
 
 def read_labelled(path: str, saved: SavedModel, *, quiet: bool, **columns: Any) -> Table:
@@ -187,7 +189,7 @@ def read_labelled(path: str, saved: SavedModel, *, quiet: bool, **columns: Any) 
     Parameters
     ----------
     **columns
-        ``label`` and ``bag``, if they are not those of training.
+        ``label`` and ``bag``, if they are not those of training, and ``drop``.
     """
     with progress_of_reading(path, quiet) as watch:
         table = read_like(path, saved.encoding, with_labels=True, watch=watch, **columns)

@@ -11,10 +11,11 @@ from typing import Any
 import numpy as np
 from sklearn.metrics import confusion_matrix
 
+import scoresieve
 from scoresieve import get_measure
 from scoresieve._arrays import FloatArray
 from scoresieve._files import replaced
-from scoresieve.cli.data.encoding import Table, text_of
+from scoresieve.cli.data.labels import Table
 from scoresieve.cli.data.reading import bags_of, read_like
 from scoresieve.cli.errors import BadData, WrongUse, naming, one_line
 from scoresieve.cli.output import (
@@ -29,6 +30,7 @@ from scoresieve.design import DamagedBlocksError
 from scoresieve.estimators.linear_model import class_scores, measure_of, measure_score
 from scoresieve.estimators.model import THRESHOLD_GOALS
 from scoresieve.estimators.targets import Targets
+from scoresieve.tables.encoding import text_of, to_predict
 
 #: The 97.5 % quantile of the normal distribution: intervals of 95 %.
 QUANTILE = 1.959963984540054
@@ -47,6 +49,7 @@ def predict_file(
     ids: Sequence[str] = (),
     keep: Sequence[str] = (),
     bag: str | None = None,
+    drop: tuple[str, ...] = (),
     of_bags: bool = False,
     **goal: float | None,
 ) -> None:
@@ -58,6 +61,8 @@ def predict_file(
         How many of the highest scores, if not all rows.
     ids, keep : sequence of str
         Columns of the file to put before and behind the predictions.
+    bag, drop
+        As for :func:`read_like`.
     **goal
         What another threshold shall reach: the arguments of ``ScoreSieve.at``, or None.
     """
@@ -71,7 +76,8 @@ def predict_file(
         raise WrongUse(f"{path}: --top {top} {_TWO_CLASSES}")
     copied = [*(("--id", name) for name in ids), *(("--keep", name) for name in keep)]
     with progress_of_reading(file, quiet) as watch:
-        table = read_like(file, saved.encoding, bag=bag, copied=copied, watch=watch)
+        encoding = to_predict(*saved)
+        table = read_like(file, encoding, bag=bag, drop=drop, copied=copied, watch=watch)
     X = bags_of(table) if of_bags else table.X
     columns = predictions(saved, X)
     if of_bags:
@@ -194,7 +200,8 @@ def held_out_scores(
     **reading
         As for :func:`read_labelled`.
     """
-    data, model, targets = read_labelled(path, saved, **reading), saved.model, saved.targets
+    model, targets = saved.model, saved.targets
+    data = read_labelled(path, saved._replace(encoding=to_predict(*saved)), **reading)
     own = measure_of(model) or get_measure("accuracy")
     measures = {name: get_measure(name) for name in names} or {own.name: own}
     with naming(data.file):
@@ -342,10 +349,14 @@ def report_model(
     """
     check_output(output)
     saved = load_model(path)
-    about: dict[str, Any] = {"feature_names": saved.feature_names, "title": title}
+    about: dict[str, Any] = {
+        "feature_names": saved.feature_names,
+        "title": title,
+        "encoder": saved.encoding.rows.step(),
+    }
     if file is None:
-        saved.model.report(output, **about)
+        scoresieve.report.write_report(saved.model, output, **about)
         return
     data = read_labelled(file, saved, **reading)
     with naming(data.file):
-        saved.model.report(output, data.X, data.y, **about)
+        scoresieve.report.write_report(saved.model, output, data.X, data.y, **about)

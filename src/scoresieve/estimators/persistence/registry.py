@@ -24,6 +24,9 @@ from scoresieve.estimators.persistence.file import read_model, write_model
 MAX_BYTES = 2**30
 #: The entry of a file that describes how the rows of other files become X.
 INPUT = "input"
+#: What reads and writes this entry for pipelines; it builds on this module, and is asked for by
+#: this name.
+TABLES = "scoresieve.tables.encoding"
 PACKAGE = "scoresieve"
 #: Every estimator of this package whose module has been imported, by the part that defines it.
 CLASSES: dict[tuple[str, str], Any] = {}
@@ -148,9 +151,10 @@ class PersistenceMixin:
         """Read a model of this class that ``save`` wrote; see :func:`scoresieve.load`."""
         model = load(path, max_bytes=max_bytes)
         if type(model) is not cls:
+            own = f"{type(model).__name__}.load or " * isinstance(model, PersistenceMixin)
             raise ValueError(
                 f"cannot load {os.fspath(path)!r}: it holds a {type(model).__name__}, not a "
-                f"{cls.__name__}; use {type(model).__name__}.load or scoresieve.load."
+                f"{cls.__name__}; use {own}scoresieve.load."
             )
         return model
 
@@ -209,10 +213,53 @@ def save_with_input(
     write_model(path, tree if input_ is None else tree | {INPUT: input_})
 
 
+def save(model: Any, path: str | os.PathLike, *, with_certificate: bool = False) -> None:
+    """Write a fitted model, or a pipeline of a ``TableEncoder`` and a model, to one file.
+
+    :func:`load` and the command line read it.
+
+    Parameters
+    ----------
+    model : estimator of this package, or Pipeline
+        A pipeline has two steps: a :class:`TableEncoder` or a ``Normalizer(norm="l2")``, and the
+        model.
+    path : path
+        Any file name.
+    with_certificate : bool, default=False
+        Whether to keep what ``certify`` and a warm start on the same rows need.
+
+    Raises
+    ------
+    ValueError
+        If the pipeline has other steps, or the measure or the loss is user-defined.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> import pandas as pd
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from scoresieve import MeasureSVC, TableEncoder, load, save
+    >>> table = pd.DataFrame({"age": [31, 40, 47, 52], "city": ["Bern", "Graz", "Bern", "Graz"]})
+    >>> model = make_pipeline(TableEncoder(), MeasureSVC(n_features_to_select=1, pos_label="b"))
+    >>> model = model.fit(table, ["a", "b", "a", "b"])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = os.path.join(folder, "model.scoresieve")
+    ...     save(model, path)
+    ...     copy = load(path)
+    >>> copy.predict(table[["city"]]).tolist()  # the model has no weight on the age
+    ['a', 'b', 'a', 'b']
+    """
+    model, input_ = importlib.import_module(TABLES).taken_apart(model)
+    save_with_input(path, model, input_, with_certificate=with_certificate)
+
+
 def load(path: str | os.PathLike, *, max_bytes: int = MAX_BYTES) -> Any:
     """Read a model that ``save`` wrote: same class, bitwise identical predictions.
 
-    Files are untrusted data: nothing in them is executed, and anything inconsistent is refused.
+    A model that was fitted on a table is a fitted ``Pipeline`` of a :class:`TableEncoder` and the
+    model, whose methods take a data frame; with rows divided by their length, of a ``Normalizer``
+    and the model. Files are untrusted data: nothing in them is executed, and anything inconsistent
+    is refused.
 
     Parameters
     ----------
@@ -240,7 +287,12 @@ def load(path: str | os.PathLike, *, max_bytes: int = MAX_BYTES) -> Any:
     >>> bool(np.all(copy.decision_function(X) == model.decision_function(X)))
     True
     """
-    return load_with_input(path, max_bytes=max_bytes)[0]
+
+    def pipeline_of(model: Any, record: Record) -> Any:
+        return importlib.import_module(TABLES).pipeline_of(model, record)
+
+    model, pipeline = load_with_input(path, max_bytes=max_bytes, read_input=pipeline_of)
+    return model if pipeline is None else pipeline
 
 
 def load_with_input(
