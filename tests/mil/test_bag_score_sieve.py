@@ -18,7 +18,7 @@ from scoresieve.estimators.sieve import run
 from scoresieve.estimators.sieve.cross_fitting import RawColumns, held_out_scores
 from scoresieve.estimators.sieve.plan import make_plan, start_clock
 from scoresieve.estimators.sieve.splits import Split
-from scoresieve.mil import BagScoreSieve, MILESEmbedding
+from scoresieve.mil import Bags, BagScoreSieve, MILESEmbedding
 from scoresieve.mil.bags import as_bags
 
 #: What a number of parts stands for.
@@ -127,6 +127,27 @@ def test_the_summary_names_instances_and_score(fitted):
     assert f"f1 {fitted.best_score_:.3f} " in text
     assert "sigma = 0.5*median" in " ".join(text.split())
     assert f"bag {key.bag}, instance {key.position}\n" in text
+
+
+@pytest.mark.parametrize("names", [[f"m{20 + i}" for i in range(48)], np.arange(100, 148)])
+def test_key_instances_have_the_names_of_their_bags(bags, binary, names, tmp_path):
+    named = Bags.from_list(bags, names)
+    some = np.arange(2, 48)
+    model = BagScoreSieve(pos_label="telling", **QUICK).fit(named[some], binary[some])
+    model.save(tmp_path / "model")
+    for each in (model, load(tmp_path / "model")):
+        for key in each.key_instances_:
+            assert key.name == names[key.bag + 2]
+            assert key.title == f"bag {key.name}, instance {key.position}"
+            assert f"{key.title}\n" in str(each.summary())
+
+
+def test_names_that_are_neither_text_nor_numbers_are_kept_as_text(bags, binary, tmp_path):
+    named = Bags(*vars(Bags.from_list(bags)).values())
+    named.names = np.array([None, *range(47)], dtype=object)
+    model = BagScoreSieve(pos_label="telling", **QUICK).fit(named, binary)
+    model.save(tmp_path / "model")
+    assert all(type(key.name) is str for key in load(tmp_path / "model").key_instances_)
 
 
 def test_a_model_that_comes_back(bags, fitted, tmp_path):
