@@ -142,6 +142,22 @@ def test_key_instances_have_the_names_of_their_bags(bags, binary, names, tmp_pat
             assert f"{key.title}\n" in str(each.summary())
 
 
+def test_without_time_a_single_width_and_split_are_left(bags, binary):
+    arguments = {"pos_label": "telling", "max_time": 1e-3, "sigmas": [1.5, 0.05]}
+    model = BagScoreSieve(n_instances_to_select=2, **arguments).fit(bags, binary)
+    table = model.cv_results_
+    assert set(table["param_sigma"]) == {1.5}
+    assert np.sum(~np.isnan(table["mean_test_score"])) == 1
+    assert model.score(bags, binary) > 0.8
+
+
+def test_with_time_the_choice_of_bags_is_that_without_a_limit(bags, binary, fitted):
+    sizes = {"n_instances_to_select": [1, 3], "sigmas": [0.05, "0.5*median"]}
+    timed = BagScoreSieve(pos_label="telling", max_time=60.0, **ONE | sizes).fit(bags, binary)
+    assert timed.best_params_ == fitted.best_params_
+    assert_array_equal(timed.coef_, fitted.coef_)
+
+
 def test_names_that_are_neither_text_nor_numbers_are_kept_as_text(bags, binary, tmp_path):
     named = Bags(*vars(Bags.from_list(bags)).values())
     named.names = np.array([None, *range(47)], dtype=object)

@@ -71,7 +71,7 @@ class ScoreSieve(
     * ``decision_function`` is the calibrated log-odds minus the threshold, and ``predict`` is
       positive above 0. With more than two classes it is the log-odds, ``predict`` takes the most
       probable class, and ``score`` uses each class's own threshold.
-    * Identical inputs give identical bits, for every ``n_jobs``.
+    * Identical inputs give identical bits, for every ``n_jobs``, but not with ``max_time``.
 
     Parameters
     ----------
@@ -90,13 +90,16 @@ class ScoreSieve(
         has the C of :class:`MeasureSVC`.
     cv : int, splitter or iterable of (train, test), optional
         As in scikit-learn: 5 shuffled, stratified folds by default. Small data are split up to
-        five times, until 1,500 rows were held out in all (once with ``max_time``). Use a splitter
-        where rows belong together. Each row must be held out equally often.
+        five times, until 1,500 rows were held out in all. Use a splitter where rows belong
+        together. Each row must be held out equally often.
     always_features, excluded_features, feature_groups, pos_label, multi_class_support
         As in :class:`MeasureSVC`.
     max_time : float, optional
-        Seconds for the whole fit, whatever ``n_jobs`` is. Searches end early; every candidate still
-        has a model.
+        Seconds for the whole fit, whatever ``n_jobs`` is. Where these are few, less is compared: at
+        first fewer splits, down to a single one; then the final models, the slow candidates (the
+        measure's bound, average precision) and the other candidates are left out, in this order.
+        Their rows of ``cv_results_`` are NaN. What is left out depends on the machine and its load,
+        so that only fits without ``max_time`` are reproducible.
     n_jobs : int, optional
         How many folds of how many classes are fitted at a time.
     verbose : int, default=0
@@ -195,8 +198,7 @@ class ScoreSieve(
         data, design = self._read_data(X, y, sample_weight)
         measure = get_measure(self.measure)
         plan = self._read_plan(design, data, limits)
-        n_rounds = n_default_rounds(data.y.shape[0]) if self.max_time is None else 1
-        parts = make_parts(self.cv, data, groups, n_rounds)
+        parts = make_parts(self.cv, data, groups, n_default_rounds(data.y.shape[0]))
         if data.weights is not None and parts.data is not data:
             design = design.rows(np.flatnonzero(data.weights))
         run = SieveRun(plan, measure, parts, [RawColumns(design)])

@@ -59,8 +59,10 @@ class BagScoreSieve(ChosenMixin, BagModelMixin, CallbackMixin, ClassifierMixin, 
     sigmas : list of float or str, default=("0.25*median", "0.5*median", "median")
         Widths to choose from, see :class:`~scoresieve.mil.MILESEmbedding`; ignored with
         ``metric="cosine"``.
-    candidates, pos_label, max_time, n_jobs, verbose
+    candidates, pos_label, n_jobs, verbose
         As in :class:`~scoresieve.ScoreSieve`.
+    max_time : float, optional
+        As in :class:`~scoresieve.ScoreSieve`; the last of several sigmas are left out first.
     Cs : list of float, optional
         Weights of the losses; by default 0.3, 1, 3 and 10.
     cv : int, splitter or iterable of (train, test), optional

@@ -28,7 +28,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from scoresieve._arrays import FloatArray, IntArray
+from scoresieve._arrays import BoolArray, FloatArray, IntArray
 from scoresieve._checks import check_C, check_count, check_positive
 from scoresieve.design import Design
 from scoresieve.design.scaled import column_means, have_one_scale
@@ -83,7 +83,7 @@ def fit_finals(
 ) -> list[tuple[FloatArray, float]]:
     """Weights of the selected columns and intercept of each final model on the rows given.
 
-    Each starts from the previous one of its kind.
+    Each starts from the previous one of its kind. Where time is over only the first is there.
 
     Parameters
     ----------
@@ -102,6 +102,8 @@ def fit_finals(
     blocks = {kind: block.scaled(factors[kind]) for kind in {final.is_graded for final in finals}}
     starts, found = dict.fromkeys(blocks, np.zeros(block.n_columns)), []
     for final in finals:
+        if found and problem.time_is_over:
+            break
         kind, fit = final.is_graded, None
         if final.C is not None:
             fit = newton_fit(blocks[kind], risk, final.C, starts[kind], tol=FINAL_TOL)
@@ -179,6 +181,8 @@ class Plan:
     ----------
     roles : dict
         Of columns, as for :class:`SelectionProblem`.
+    wanted : ndarray of bool of the shape, or None
+        The settings that other splits have reached in time; None for all.
     """
 
     candidates: tuple[Candidate, ...]
@@ -186,6 +190,32 @@ class Plan:
     sizes: tuple[int, ...]
     limits: Limits
     roles: Mapping[str, Any] = field(default_factory=dict)
+    wanted: BoolArray | None = None
+
+    @property
+    def is_timed(self) -> bool:
+        """Whether time is limited."""
+        return self.limits.max_time is not None
+
+    @property
+    def turns(self) -> list[int]:
+        """Numbers of the candidates in the order of work.
+
+        Filters first: what they fetch is what searches want. Where time is limited slow ones last.
+        """
+        order = [
+            (self.is_timed and each.is_slow, not each.is_univariate) for each in self.candidates
+        ]
+        return sorted(range(len(order)), key=lambda at: order[at])
+
+    @property
+    def deadline(self) -> Deadline:
+        """The end of the whole fit."""
+        return self.limits.deadline or Deadline(None)
+
+    def until(self, deadline: Deadline, wanted: BoolArray | None = None) -> Plan:
+        """The plan of a part of the work."""
+        return replace(self, limits=replace(self.limits, deadline=deadline), wanted=wanted)
 
     @property
     def shape(self) -> tuple[int, int, int]:

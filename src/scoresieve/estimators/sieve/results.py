@@ -146,7 +146,7 @@ def feature_curve(table: Mapping[str, Any], row: int | None = None) -> FeatureCu
     is_seen = np.ones(sizes.size, dtype=bool)
     if "param_sigma" in table:  # one width serves all sizes
         sigma = np.asarray(table["param_sigma"])
-        is_seen = sigma == sigma[int(np.argmax(scores)) if row is None else row]
+        is_seen = sigma == sigma[int(np.nanargmax(scores)) if row is None else row]
     n_finals = len(set(table.get("param_final_model", [None])))
     rows = []
     for size in np.unique(sizes):

@@ -64,7 +64,7 @@ def held_out_score_fact(measure: Measure, choice: ChoiceTable, rows: str) -> Fac
         What the rows are called: "rows" or "bags".
     """
     score, error = choice.score, float(choice.table["std_test_score"][choice.row])
-    n_settings = len(choice.table["params"])
+    n_settings = np.count_nonzero(~np.isnan(choice.table["mean_test_score"]))
     best = f"; best of {n_settings} settings, so slightly optimistic" if n_settings > 1 else ""
     sentence = f"{measure.name} {score:.3f} on held-out {rows} (standard error {error:.3f}{best})"
     values = {"score": score, "standard_error": error, "measure": measure.name, "rows": "held-out"}
