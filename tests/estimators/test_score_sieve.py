@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import re
 import sys
 from time import perf_counter
 
@@ -408,6 +409,26 @@ def test_weights_that_the_measure_does_not_take_are_refused_before_any_fit(monke
         model.fit(X, y, sample_weight=np.full(60, 0.5))
     with pytest.raises(ValueError, match="sample_weight is zero for all rows"):
         model.fit(X, y, sample_weight=np.zeros(60))
+
+
+def test_where_a_certificate_is(binary):
+    X, y, model = binary
+    told = (
+        "ScoreSieve has no certificate; MeasureSVC has one: fit MeasureSVC('f1', "
+        "n_features_to_select=10) on the same data, then call its certify."
+    )
+    with pytest.raises(AttributeError, match=f"^{re.escape(told)}$"):
+        model.certify(X, y)
+    assert not hasattr(model, "certify")
+
+
+def test_auto_is_the_default_number_of_features():
+    X, y = noisy(21, n_samples=60)
+    auto, none = (
+        ScoreSieve("f1", n_features_to_select=k, **QUICK).fit(X, y) for k in ("auto", None)
+    )
+    assert auto.best_params_ == none.best_params_
+    assert np.array_equal(auto.coef_, none.coef_)
 
 
 def test_a_clone_has_the_same_parameters(binary):

@@ -48,7 +48,8 @@ def test_it_is_a_sieve_on_the_embedding_of_all_bags(bags, labels):
     found = model.decision_function(bags)
     assert_allclose(decision.reshape(found.shape), found, atol=1e-9)
     assert not hasattr(model, "n_features_in_")
-    assert not hasattr(model, "certify")
+    with pytest.raises(AttributeError, match=r"fit BagMeasureSVC\('f1', n_instances_to_select=10"):
+        model.certify(bags, labels)
 
 
 def test_scores_are_of_bags_whose_instances_no_model_knows(bags, binary):

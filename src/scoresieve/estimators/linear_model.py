@@ -152,10 +152,24 @@ class LinearModelMixin(SummaryMixin):
         check_is_fitted(self, "models_")
         measure = measure_of(self)
         if measure is None:
-            return ClassifierMixin.score(self, X, y, sample_weight)
+            return ClassifierMixin.score(self, X, self.targets_.checked(y, y), sample_weight)
         decision = above_thresholds(self.targets_, self.models_, self.decision_function(X))
         y = self.targets_.checked(y, decision)
         return measure_score(measure, self.targets_, y, decision, sample_weight)
+
+    @property
+    def certify(self) -> Any:
+        """Only models with a certificate have it: no attribute, and which has, here."""
+        of_bags = self._nouns[0] == "instances"
+        name = "BagMeasureSVC" if of_bags else "MeasureSVC"
+        measure = measure_of(self)
+        arguments = (
+            f"{'f1' if measure is None else measure.name!r}, n_{self._nouns[0]}_to_select=10"
+        )
+        raise AttributeError(
+            f"{type(self).__name__} has no certificate; {name} has one: fit "
+            f"{name}({arguments}) on the same data, then call its certify."
+        )
 
     def sparsify(self) -> Any:
         """Convert ``coef_`` to a CSR matrix, as scikit-learn's linear models do."""

@@ -77,9 +77,10 @@ class ScoreSieve(
     ----------
     measure : str or Measure, default="f1"
         The score to optimise and to choose by.
-    n_features_to_select : int or list of int, optional
+    n_features_to_select : int, list of int or "auto", optional
         The number of features for each class. From a list, the smallest number whose score is
-        within one standard error of the best. By default 2, 5, 10, 20, 50, 100 and 200.
+        within one standard error of the best. By default, and with "auto", from 2, 5, 10, 20, 50,
+        100 and 200.
     candidates : list of str, optional
         The candidates to compare, by default those above. Univariate filters:
         ``"average_precision"``, ``"chi2"``, ``"correlation"``. The measure's bound: ``"bound"``.

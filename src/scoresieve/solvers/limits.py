@@ -101,7 +101,7 @@ class Deadline:
         return max(0.0, self._end - perf_counter())
 
     def within(self, seconds: float) -> Deadline:
-        """The earlier of two moments: of this deadline, and of so many seconds from now."""
+        """The earlier of two deadlines, the other that number of seconds from now."""
         return Deadline(min(self.left, seconds))
 
 

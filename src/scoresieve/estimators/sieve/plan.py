@@ -29,7 +29,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from scoresieve._arrays import BoolArray, FloatArray, IntArray
-from scoresieve._checks import check_C, check_count, check_positive
+from scoresieve._checks import check_C, check_count, check_positive, did_you_mean
 from scoresieve.design import Design
 from scoresieve.design.scaled import column_means, have_one_scale
 from scoresieve.estimators.budget_model import default_C
@@ -317,7 +317,8 @@ def make_candidates(
     unknown = [name for name in names if name not in CANDIDATES]
     if unknown:
         raise ValueError(
-            f"candidates holds {unknown[0]!r}, which is not a candidate; choose from "
+            f"candidates holds {unknown[0]!r}, which is not a candidate"
+            f"{did_you_mean(unknown[0], CANDIDATES)}; choose from "
             f"{', '.join(CANDIDATES)}."
         )
     if facts.has_one_scale:  # the same search twice
@@ -335,12 +336,14 @@ def make_candidates(
 
 
 def read_sizes(sizes: Any, name: str, n_units: int) -> list[int]:
-    """Sorted distinct numbers of at most ``n_units``, from one number, a list, or None.
+    """Sorted distinct numbers of at most ``n_units``, from one number, a list, None or "auto".
 
     k is an upper limit, so lowering it to the number of columns needs no warning. By default 2, 5,
     10, ..., as far as there are columns or groups.
     """
-    if sizes is None:
+    if isinstance(sizes, str) and sizes != "auto":
+        raise ValueError(f"{name} must be a number, a list of numbers or 'auto'; got {sizes!r}.")
+    if sizes is None or isinstance(sizes, str):
         all_of_few = [n_units] if n_units <= DEFAULT_SIZES[-1] else []
         return [each for each in DEFAULT_SIZES if each < n_units] + all_of_few
     if isinstance(sizes, numbers.Number):
