@@ -221,6 +221,7 @@ _LINEAR = {
     "C": nullable(number(float, 0.0)),
     **dict.fromkeys(("price", "training_score"), of_type(float)),
     **dict.fromkeys(("n_positives", "n_iter"), number(int, 0)),
+    "vetoes": array(np.int64, None, 4),
 }
 #: Models with fewer columns share the table of the chosen one.
 _ROW = struct(partial(ChoiceTable, {}), {"row": Field(_check_row)})

@@ -100,7 +100,8 @@ def fit_finals(
     even, free = np.ones(selected.columns.size), FREE_CONSTANT / CONSTANT
     factors = {False: np.append(even, free), True: np.append(grades(selected), free)}
     blocks = {kind: block.scaled(factors[kind]) for kind in {final.is_graded for final in finals}}
-    starts, found = dict.fromkeys(blocks, np.zeros(block.n_columns)), []
+    starts = dict.fromkeys(blocks, np.zeros(block.n_columns))
+    found: list[tuple[FloatArray, float]] = []
     for final in finals:
         if found and problem.time_is_over:
             break

@@ -30,7 +30,7 @@ from scoresieve.estimators.model import ChoiceTable, ClassModel
 from scoresieve.estimators.progress import Reporter
 from scoresieve.estimators.sieve.cross_fitting import ColumnSource, FoldScores, held_out_scores
 from scoresieve.estimators.sieve.plan import Plan, fit_finals
-from scoresieve.estimators.sieve.results import count_selections, tabulate
+from scoresieve.estimators.sieve.results import count_selections, find_vetoes, tabulate
 from scoresieve.estimators.sieve.scoring import (
     CVScorer,
     CVScores,
@@ -197,7 +197,8 @@ class SieveRun:
         settings, size = choose(held_out.cv_scores[best])
         table = tabulate(plan, self.sources, held_out.cv_scores)
         rows = [best * math.prod(plan.shape) + plan.row(k, *s) for k, s in enumerate(settings)]
-        (at, final), scorer, smaller = settings[size], held_out.scorer, []
+        (at, final), scorer = settings[size], held_out.scorer
+        smaller: list[ClassModel] = []
         until = plan.deadline.within(plan.deadline.left / (len(self._labels()) - problem))
         whole = plan.until(until).problem(X, self._labels()[problem], self.parts.data.weights)
         with one_blas_thread():
@@ -210,16 +211,20 @@ class SieveRun:
                 w, intercept = fit_finals([plan.finals[final]], whole, selected, every)[0]
             scores = held_out.scores[best][at, k, final]
             slope, shift = scorer.sigmoid(scores)
+            threshold = scorer.threshold(scores)
             model = ClassModel(
                 selected.columns,
                 slope * w,
                 slope * intercept + shift,
-                slope * scorer.threshold(scores) + shift,
+                slope * threshold + shift,
                 C=plan.candidates[at].C,
                 price=selected.price,
                 n_positives=int(self.parts.n_positives[problem]),
                 choice=ChoiceTable(table, rows[k]),
             )
+            if plan.candidates[at].C is None and plan.finals[final].C is None:
+                block = whole.fetched.block(selected.columns)
+                model = replace(model, vetoes=find_vetoes(block, w, intercept - threshold))
             smaller.append(model)
         model = smaller[0]
         if not source.has_same_columns:
