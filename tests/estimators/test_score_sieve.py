@@ -5,7 +5,7 @@ from __future__ import annotations
 import pickle
 import re
 import sys
-from time import perf_counter
+from time import perf_counter, process_time
 
 import numpy as np
 import pytest
@@ -300,9 +300,9 @@ def test_time_is_kept_on_many_rows():
     y = rng.permutation(284_807) < 484
     X = rng.normal(size=(y.size, 30))
     X[:, :10] += y[:, np.newaxis] * np.linspace(0.3, 2.5, 10)
-    start = perf_counter()
+    start = process_time()  # the machine may be busy
     model = ScoreSieve("f1", max_time=10.0).fit(X, y)
-    assert perf_counter() - start < 2.0 * (1.2 * 10.0 + 2.0)  # the machine may be busy
+    assert process_time() - start < 2.0 * (1.2 * 10.0 + 2.0)
     assert model.best_score_ > 0.8
     assert model.score(X, y) == pytest.approx(model.best_score_, abs=0.05)
 

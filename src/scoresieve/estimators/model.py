@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from math import nan
 from typing import Any
 
@@ -150,7 +151,7 @@ class ClassModel:
     n_iter: int = 0
     certificate: FitCertificate | None = None
     choice: ChoiceTable | None = None
-    vetoes: IntArray = field(default_factory=lambda: np.zeros((0, 4), dtype=np.int64))
+    vetoes: IntArray = field(default_factory=partial(np.zeros, (0, 4), np.int64))
 
     @property
     def proof(self) -> FitCertificate:

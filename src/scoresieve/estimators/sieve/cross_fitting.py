@@ -74,14 +74,13 @@ class FoldScores(NamedTuple):
         NaN for settings that time was over for.
     supports : list of list of ndarray
         The columns, by candidate and size; none of candidates that time was over for.
-    first, slowest : float
-        Seconds until the first candidate was done, and those of the slowest selection.
+    seconds : float
+        Until the scores of the first candidate were there.
     """
 
     scores: FloatArray
     supports: list[list[IntArray]]
-    first: float
-    slowest: float
+    seconds: float
 
     @property
     def reached(self) -> BoolArray:
@@ -130,7 +129,7 @@ def held_out_scores(
                 if number in paths and wanted[number, :, 1:].any():
                     _add_scores(scores[number], plan.finals, problem, paths[number], unseen)
     supports = [[each.columns for each in paths.get(at, [])] for at in range(plan.shape[0])]
-    found = FoldScores(scores, supports, first, max(seconds))
+    found = FoldScores(scores, supports, first)
     if reporter is not None:
         n_settings = np.count_nonzero(found.reached)
         reporter.say(f"{n_settings} settings, {perf_counter() - begin:.1f} s")

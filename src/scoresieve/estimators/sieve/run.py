@@ -255,12 +255,13 @@ class _Jobs:
         self._labels = run._labels()
         self.found: dict[Job, FoldScores] = {}
 
-    def play(self, jobs: Sequence[Job], deadline: Deadline) -> None:
+    def play(self, jobs: Sequence[Job], deadline: Deadline, *, is_reported: bool = True) -> None:
         """Fit and score without the held-out rows, each job until the deadline."""
         run = self._run
         found = Parallel(n_jobs=self._n_jobs)(
             delayed(held_out_scores)(
-                *(self._reporters[job], run.plan.until(deadline, self._reached(job))),
+                self._reporters[job] if is_reported else None,
+                run.plan.until(deadline, self._reached(job)),
                 *(run.sources[job[0]], self._labels[job[1]], run.parts.data.weights),
                 run.parts.splits[job[2]],
             )
@@ -280,16 +281,16 @@ class _Jobs:
         """
         run, round_of, deadline = self._run, self._run.parts.round_of, self._run.plan.deadline
         n_splits = int(np.count_nonzero(round_of == 0))
-        self.play([(0, 0, 0)], Deadline(0.0))
+        self.play([(0, 0, 0)], Deadline(0.0), is_reported=False)
         first, start = self.found[0, 0, 0], perf_counter()
         share = run.parts.splits[0].train.size / self._labels[0].size
-        last_fits = MARGIN * first.slowest * len(self._labels) / share
+        last_fits = MARGIN * first.seconds * len(self._labels) / share
         last_fits = min(last_fits, SHARE_OF_LAST_FITS * deadline.left)
         scores = self._seconds_of_scores(n_splits)
         left = deadline.left - last_fits
         room = left - min(scores, SHARE_OF_SCORES * left)
         jobs = self._of_splits(range(n_splits))
-        while FEWEST * first.first * self._n_turns(len(jobs)) > room:
+        while FEWEST * first.seconds * self._n_turns(len(jobs)) > room:
             if len(run.sources) > 1:
                 run = self._run = replace(run, sources=run.sources[:-1])
             elif n_splits > 1:
@@ -297,7 +298,7 @@ class _Jobs:
             else:
                 break
             jobs = self._of_splits(range(n_splits))
-        if len(jobs) > 1 or room > first.first:
+        if len(jobs) > 1 or room > first.seconds:
             self.found.clear()
             self._play_until(jobs, room)
         one_round, n_played = perf_counter() - start, n_splits
