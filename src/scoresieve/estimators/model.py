@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import partial
 from math import nan
 from typing import Any
 
@@ -105,6 +104,10 @@ class ChoiceTable:
         return float(self.table["mean_test_score"][self.row])
 
 
+#: Of models whose weights are regularised.
+NO_VETOES: IntArray = np.zeros((0, 4), dtype=np.int64)
+
+
 @dataclass(frozen=True, eq=False)
 class ClassModel:
     """``s(x) = sum_j w_j x_j + b``, positive where ``s(x) > threshold``; see ``models_``.
@@ -151,7 +154,7 @@ class ClassModel:
     n_iter: int = 0
     certificate: FitCertificate | None = None
     choice: ChoiceTable | None = None
-    vetoes: IntArray = field(default_factory=partial(np.zeros, (0, 4), np.int64))
+    vetoes: IntArray = field(default_factory=NO_VETOES.copy)
 
     @property
     def proof(self) -> FitCertificate:
