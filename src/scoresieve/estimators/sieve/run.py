@@ -202,9 +202,10 @@ class SieveRun:
         until = plan.deadline.within(plan.deadline.left / (len(self._labels()) - problem))
         whole = plan.until(until).problem(X, self._labels()[problem], self.parts.data.weights)
         with one_blas_thread():
-            path = plan.candidates[at].select(whole, plan.sizes[: size + 1])
+            least = size if whole.time_is_over else 0
+            path = plan.candidates[at].select(whole, plan.sizes[least : size + 1])
             every = np.unique(np.concatenate([each.columns for each in path]))
-        for k, selected in reversed(list(enumerate(path))):
+        for k, selected in reversed(list(enumerate(path, least))):
             if smaller and whole.time_is_over:
                 break
             with one_blas_thread():
