@@ -160,15 +160,14 @@ class LinearModelMixin(SummaryMixin):
     @property
     def certify(self) -> Any:
         """Only models with a certificate have it: no attribute, and which has, here."""
-        of_bags = self._nouns[0] == "instances"
-        name = "BagMeasureSVC" if of_bags else "MeasureSVC"
+        name, selected = "MeasureSVC", "features"
+        if self._nouns[1] == "bags":
+            name, selected = "BagMeasureSVC", "instances"
         measure = measure_of(self)
-        arguments = (
-            f"{'f1' if measure is None else measure.name!r}, n_{self._nouns[0]}_to_select=10"
-        )
+        score = "f1" if measure is None else measure.name
         raise AttributeError(
-            f"{type(self).__name__} has no certificate; {name} has one: fit "
-            f"{name}({arguments}) on the same data, then call its certify."
+            f"{type(self).__name__} has no certificate; {name} has one: fit {name}({score!r}, "
+            f"n_{selected}_to_select=10) on the same data, then call its certify."
         )
 
     def sparsify(self) -> Any:
