@@ -52,7 +52,7 @@ for name, fitted in (("few conformers", model), ("mean conformer", mean)):
     print(f"{name}: F1 of new molecules {f1_score(y_test, fitted.predict(test)):.2f}")
 for key in model.key_instances_:
     shape = scaler.inverse_transform(key.vector[np.newaxis])[0]
-    name = f"conformer {key.position} of {train.names[key.bag]}"
+    name = f"conformer {key.position} of {key.name}"
     print(f"{name}: weight {key.weight:+.2f}, {shape[0]:.1f} and {shape[1]:.1f} Å")
 
 # %%

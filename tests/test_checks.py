@@ -18,6 +18,7 @@ from scoresieve._checks import (
     check_labels,
     check_positive,
     check_X,
+    did_you_mean,
 )
 from scoresieve.design import as_design
 
@@ -266,3 +267,18 @@ class TestGroups:
     def test_refused(self, groups, message):
         with pytest.raises(ValueError, match=message):
             check_groups(groups, 4)
+
+
+@pytest.mark.parametrize(
+    ("value", "known", "hint"),
+    [
+        ("chi", ["bound", "chi2"], " (did you mean 'chi2'?)"),
+        ("Diagnosis", ["id", "diagnosis"], " (did you mean 'diagnosis'?)"),
+        ("1", [0, 1], " (did you mean 1?)"),
+        (1, ["0", "1"], " (did you mean '1'?)"),
+        (-1, [0, 1], ""),
+        ("squared", ["chi2", "bound"], ""),
+    ],
+)
+def test_did_you_mean(value, known, hint):
+    assert did_you_mean(value, known) == hint

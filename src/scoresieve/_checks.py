@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import numbers
 from collections.abc import Collection, Iterable, Sequence
 from typing import Any
@@ -301,6 +302,20 @@ def check_C(C: Any) -> float:
             "the training data it has no effect; choose a smaller one."
         )
     return C
+
+
+def did_you_mean(value: Any, known: Iterable[Any]) -> str:
+    """What to add to a message: of text the nearest name, of others the one that looks alike.
+
+    Examples
+    --------
+    >>> did_you_mean("chi", ["chi2", "bound"]), did_you_mean("1", [0, 1]), did_you_mean("a", ["b"])
+    (" (did you mean 'chi2'?)", ' (did you mean 1?)', '')
+    """
+    looks = {str(each).lower(): each for each in known}
+    least = 0.6 if isinstance(value, str) else 1.0
+    near = difflib.get_close_matches(str(value).lower(), looks, n=1, cutoff=least)
+    return f" (did you mean {looks[near[0]]!r}?)" if near else ""
 
 
 def check_choice(value: Any, name: str, choices: Collection[str]) -> str:

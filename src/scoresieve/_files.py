@@ -80,5 +80,8 @@ def _name_the_place(error: BaseException, path: str, unfinished: str) -> None:
     advice = "free space, or choose another disk"
     if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
         advice = "choose a folder that you may write to"
+    folder = os.path.dirname(path)
+    if error.errno == errno.ENOENT and not os.path.isdir(folder):
+        advice = f"make the folder {folder!r} first"
     message = f"cannot write it: {error.strerror}. Nothing is changed; {advice}"
     raise OSError(error.errno, message, path) from error

@@ -156,6 +156,11 @@ COMMANDS = {
         WRONG_DATA,
         "data.csv | no column is left | give",
     ),
+    "label in other letters": (
+        "fit data.csv --label Label -k 1 -o out",
+        WRONG_USE,
+        "--label Label is not one of its | (did you mean 'label'?)",
+    ),
     "no such folder": ("fit data.csv -k 1 -o there/out", WRONG_DATA, "there/out | make it first"),
     "output is a folder": ("fit data.csv -k 1 -o .", WRONG_DATA, "folder | -o"),
     "k of zero": ("fit data.csv -k 0 -o out", WRONG_USE, "-k | '0' | 5,10"),

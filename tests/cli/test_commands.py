@@ -7,6 +7,7 @@ import csv
 import gzip
 import io
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -363,6 +364,10 @@ def test_bags_from_a_table_and_from_arrays(cli, folder):
     done = cli(f"mil fit molecules.csv --bag molecule {options} -o model")
     assert done.code == 0, done.err
     assert "class 'yes': 1 instance" in done.out
+    (named,) = re.findall(r"bag (m\d\d), instance \d", done.out)
+    assert named in set(pd.read_csv("molecules.csv")["molecule"])
+    (feature,) = json.loads(cli("inspect model --json").out)["features"]
+    assert feature["feature"].startswith(f"bag {named}, instance ")
     rows = table_of(cli("mil predict model molecules.csv").out)
     frame = pd.read_csv("molecules.csv").groupby("molecule", sort=False)["active"].first()
     assert [row["bag"] for row in rows] == list(frame.index)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import pickle
+import re
 import sys
+from time import perf_counter, process_time
 
 import numpy as np
 import pytest
@@ -16,6 +18,7 @@ from scoresieve import ScoreSieve, load
 from scoresieve._checks import check_X
 from scoresieve.estimators.sieve import run
 from scoresieve.estimators.sieve.cross_fitting import held_out_scores
+from scoresieve.estimators.sieve.results import feature_curve
 from scoresieve.estimators.sieve.searches import LossSearch
 from scoresieve.losses import get_loss
 from tests.helpers import selected_by
@@ -243,18 +246,65 @@ def test_the_summary_names_features_and_score(binary):
 
 
 def test_time_is_that_of_all_jobs_from_the_call_of_fit_on(monkeypatch):
-    """Every fold has one and the same deadline; that of other processes is in test_limits.py."""
+    """Deadlines of the folds come after one another, the last before the end of the fit."""
     X, y = noisy(11)
-    seen = []
+    seen, start = [], perf_counter()
 
     def spy(reporter, plan, *arguments):
-        seen.append(plan.limits.deadline)
+        seen.append(perf_counter() + plan.limits.deadline.left - start)
         return held_out_scores(reporter, plan, *arguments)
 
     monkeypatch.setattr(run, "held_out_scores", spy)
     ScoreSieve("f1", n_features_to_select=2, max_time=60.0, **QUICK).fit(X, y)
-    assert len(seen) == 3
-    assert len(set(map(id, seen))) == 1
+    assert len(seen) == 4  # the first candidate of the first fold is timed before
+    assert seen == sorted(seen)
+    assert 10.0 < seen[1] < seen[-1] < 65.0
+
+
+def test_with_time_all_divisions_are_played():
+    """Of small data: five rounds, and the choice is that of a fit without limit."""
+    X, y = noisy(11)
+    arguments = {"n_features_to_select": 2, "candidates": ["squared_hinge", "correlation"]}
+    timed = ScoreSieve("f1", max_time=60.0, **arguments).fit(X, y)
+    free = ScoreSieve("f1", **arguments).fit(X, y)
+    assert timed.fold_selections_[0].n_folds == free.fold_selections_[0].n_folds == 25
+    assert timed.best_params_ == free.best_params_
+    assert np.array_equal(timed.coef_, free.coef_)
+    assert np.array_equal(timed.cv_results_["mean_test_score"], free.cv_results_["mean_test_score"])
+
+
+@pytest.mark.parametrize("n_jobs", [None, 2])
+def test_without_time_a_single_split_and_candidate_are_left(n_jobs, tmp_path):
+    X, y = noisy(11)
+    sizes = [1, 2, 4]
+    model = ScoreSieve("f1", n_features_to_select=sizes, max_time=1e-3, n_jobs=n_jobs).fit(X, y)
+    table = model.cv_results_
+    is_scored = ~np.isnan(table["mean_test_score"])
+    assert is_scored.sum() == 3
+    assert table["param_n_features_to_select"][is_scored].tolist() == sizes
+    assert set(table["param_selection"][is_scored]) == {"chi2 (logistic, C=1)"}
+    assert set(table["param_final_model"][is_scored]) == {"own"}
+    assert table["rank_test_score"][is_scored].max() == 3
+    assert model.fold_selections_[0].n_folds == 1
+    assert model.score(X, y) > 0.7
+    assert "best of 3 settings" in str(model.summary())
+    assert feature_curve(table, table["params"].index(model.best_params_)).sizes.tolist() == sizes
+    model.save(tmp_path / "model")
+    assert np.array_equal(load(tmp_path / "model").predict(X), model.predict(X))
+
+
+@pytest.mark.slow
+def test_time_is_kept_on_many_rows():
+    """284,807 rows, of which 0.17 % are positive; without a limit it takes minutes."""
+    rng = np.random.default_rng(0)
+    y = rng.permutation(284_807) < 484
+    X = rng.normal(size=(y.size, 30))
+    X[:, :10] += y[:, np.newaxis] * np.linspace(0.3, 2.5, 10)
+    start = process_time()  # the machine may be busy
+    model = ScoreSieve("f1", max_time=10.0).fit(X, y)
+    assert process_time() - start < 2.0 * (1.2 * 10.0 + 2.0)
+    assert model.best_score_ > 0.8
+    assert model.score(X, y) == pytest.approx(model.best_score_, abs=0.05)
 
 
 def test_a_fit_that_is_interrupted_leaves_the_model_before_it(monkeypatch):
@@ -361,6 +411,26 @@ def test_weights_that_the_measure_does_not_take_are_refused_before_any_fit(monke
         model.fit(X, y, sample_weight=np.full(60, 0.5))
     with pytest.raises(ValueError, match="sample_weight is zero for all rows"):
         model.fit(X, y, sample_weight=np.zeros(60))
+
+
+def test_where_a_certificate_is(binary):
+    X, y, model = binary
+    told = (
+        "ScoreSieve has no certificate; MeasureSVC has one: fit MeasureSVC('f1', "
+        "n_features_to_select=10) on the same data, then call its certify."
+    )
+    with pytest.raises(AttributeError, match=f"^{re.escape(told)}$"):
+        model.certify(X, y)
+    assert not hasattr(model, "certify")
+
+
+def test_auto_is_the_default_number_of_features():
+    X, y = noisy(21, n_samples=60)
+    auto, none = (
+        ScoreSieve("f1", n_features_to_select=k, **QUICK).fit(X, y) for k in ("auto", None)
+    )
+    assert auto.best_params_ == none.best_params_
+    assert np.array_equal(auto.coef_, none.coef_)
 
 
 def test_a_clone_has_the_same_parameters(binary):

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from numpy.testing import assert_array_equal
 from sklearn.exceptions import DataConversionWarning
 
-from scoresieve import MeasureSVC
+from scoresieve import BudgetClassifier, MeasureSVC
 from scoresieve.estimators.targets import LARGER, TELLING_NAMES, read_targets, same_labels
 
 
@@ -29,6 +29,57 @@ from scoresieve.estimators.targets import LARGER, TELLING_NAMES, read_targets, s
 def test_labels_that_are_refused(y, pos_label, message):
     with pytest.raises(ValueError, match=message):
         MeasureSVC(pos_label=pos_label).fit(np.arange(8.0).reshape(4, 2), y)
+
+
+@pytest.mark.parametrize(
+    ("y", "pos_label", "message"),
+    [
+        ([0, 1, 0, 1], "1", "pos_label='1' is not a label of y (did you mean 1?); use 0 or 1."),
+        ("nyny", "Y", "pos_label='Y' is not a label of y (did you mean 'y'?); use 'n' or 'y'."),
+        ("nyny", True, "pos_label=True is not a label of y; use 'n' or 'y'."),
+        ("0101", 1, "pos_label=1 is not a label of y (did you mean '1'?); use '0' or '1'."),
+    ],
+)
+def test_a_positive_label_that_y_does_not_have(y, pos_label, message):
+    with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
+        MeasureSVC(pos_label=pos_label).fit(np.arange(8.0).reshape(4, 2), list(y))
+
+
+@pytest.mark.parametrize(
+    ("y", "other", "message"),
+    [
+        (
+            [0, 1, 0, 1],
+            ["0", "1", "0", "1"],
+            "y holds '0', a label that the model does not know (did you mean 0?); it was fitted "
+            "on 0, 1. Pass labels of the same kind.",
+        ),
+        (
+            [0, 1, 0, 1],
+            [-1, 1, -1, 1],
+            "y holds -1, a label that the model does not know; it was fitted on 0, 1. Pass labels "
+            "of the same kind.",
+        ),
+        (
+            [1, 2, 3, 1],
+            ["a", "b", "a", "b"],
+            "y holds 'a', a label that the model does not know; it was fitted on 1, 2, 3. Pass "
+            "labels of the same kind.",
+        ),
+    ],
+)
+@pytest.mark.parametrize("kind", [MeasureSVC, BudgetClassifier])
+def test_labels_that_the_model_does_not_know(kind, y, other, message):
+    X = np.array([[0.0, 1.0], [2.0, 0.5], [-1.0, 3.0], [2.5, 0.0]])
+    model = kind(budget=2).fit(X, y)
+    with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
+        model.score(X, other)
+
+
+def test_of_several_classes_some_may_be_new():
+    X = np.array([[0.0, 1.0], [2.0, 0.5], [-1.0, 3.0], [2.5, 0.0]])
+    model = MeasureSVC(budget=2).fit(X, [1, 2, 3, 2])
+    assert 0.0 <= model.score(X, [1, 2, 9, 2]) <= 1.0
 
 
 def test_shapes_of_y_after_the_fit(binary, indicators):

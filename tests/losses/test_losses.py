@@ -260,7 +260,11 @@ class TestRegistry:
     @pytest.mark.parametrize(
         ("call", "error", "message"),
         [
-            (lambda: get_loss("hinges"), ValueError, r"unknown loss 'hinges'; known are hinge, .*"),
+            (
+                lambda: get_loss("hinges"),
+                ValueError,
+                r"unknown loss 'hinges' .did you mean 'hinge'\?.; known are hinge, .*",
+            ),
             (lambda: get_loss("hinges"), ValueError, "squared, epsilon_insensitive, huber for reg"),
             (lambda: get_loss(3), TypeError, "loss must be a name or a Loss, got int"),
             (lambda: get_loss("hinge", delta=1), ValueError, "hinge has no setting 'delta'; it"),

@@ -18,7 +18,7 @@ from scoresieve.estimators.sieve import run
 from scoresieve.estimators.sieve.cross_fitting import RawColumns, held_out_scores
 from scoresieve.estimators.sieve.plan import make_plan, start_clock
 from scoresieve.estimators.sieve.splits import Split
-from scoresieve.mil import BagScoreSieve, MILESEmbedding
+from scoresieve.mil import Bags, BagScoreSieve, MILESEmbedding
 from scoresieve.mil.bags import as_bags
 
 #: What a number of parts stands for.
@@ -48,7 +48,8 @@ def test_it_is_a_sieve_on_the_embedding_of_all_bags(bags, labels):
     found = model.decision_function(bags)
     assert_allclose(decision.reshape(found.shape), found, atol=1e-9)
     assert not hasattr(model, "n_features_in_")
-    assert not hasattr(model, "certify")
+    with pytest.raises(AttributeError, match=r"fit BagMeasureSVC\('f1', n_instances_to_select=10"):
+        model.certify(bags, labels)
 
 
 def test_scores_are_of_bags_whose_instances_no_model_knows(bags, binary):
@@ -127,6 +128,43 @@ def test_the_summary_names_instances_and_score(fitted):
     assert f"f1 {fitted.best_score_:.3f} " in text
     assert "sigma = 0.5*median" in " ".join(text.split())
     assert f"bag {key.bag}, instance {key.position}\n" in text
+
+
+@pytest.mark.parametrize("names", [[f"m{20 + i}" for i in range(48)], np.arange(100, 148)])
+def test_key_instances_have_the_names_of_their_bags(bags, binary, names, tmp_path):
+    named = Bags.from_list(bags, names)
+    some = np.arange(2, 48)
+    model = BagScoreSieve(pos_label="telling", **QUICK).fit(named[some], binary[some])
+    model.save(tmp_path / "model")
+    for each in (model, load(tmp_path / "model")):
+        for key in each.key_instances_:
+            assert key.name == names[key.bag + 2]
+            assert key.title == f"bag {key.name}, instance {key.position}"
+            assert f"{key.title}\n" in str(each.summary())
+
+
+def test_without_time_a_single_width_and_split_are_left(bags, binary):
+    arguments = {"pos_label": "telling", "max_time": 1e-3, "sigmas": [1.5, 0.05]}
+    model = BagScoreSieve(n_instances_to_select=2, **arguments).fit(bags, binary)
+    table = model.cv_results_
+    assert set(table["param_sigma"]) == {1.5}
+    assert np.sum(~np.isnan(table["mean_test_score"])) == 1
+    assert model.score(bags, binary) > 0.8
+
+
+def test_with_time_the_choice_of_bags_is_that_without_a_limit(bags, binary, fitted):
+    sizes = {"n_instances_to_select": [1, 3], "sigmas": [0.05, "0.5*median"]}
+    timed = BagScoreSieve(pos_label="telling", max_time=60.0, **ONE | sizes).fit(bags, binary)
+    assert timed.best_params_ == fitted.best_params_
+    assert_array_equal(timed.coef_, fitted.coef_)
+
+
+def test_names_that_are_neither_text_nor_numbers_are_kept_as_text(bags, binary, tmp_path):
+    named = Bags(*vars(Bags.from_list(bags)).values())
+    named.names = np.array([None, *range(47)], dtype=object)
+    model = BagScoreSieve(pos_label="telling", **QUICK).fit(named, binary)
+    model.save(tmp_path / "model")
+    assert all(type(key.name) is str for key in load(tmp_path / "model").key_instances_)
 
 
 def test_a_model_that_comes_back(bags, fitted, tmp_path):

@@ -181,10 +181,23 @@ class LinearModelMixin(SummaryMixin):
         check_is_fitted(self, "models_")
         measure = measure_of(self)
         if measure is None:
-            return ClassifierMixin.score(self, X, y, sample_weight)
+            return ClassifierMixin.score(self, X, self.targets_.checked(y, y), sample_weight)
         decision = self.decision_function(X)
         y = self.targets_.checked(y, decision)
         return measure_score(measure, self.targets_, self.models_, y, decision, sample_weight)
+
+    @property
+    def certify(self) -> Any:
+        """Only models with a certificate have it: no attribute, and which has, here."""
+        name, selected = "MeasureSVC", "features"
+        if self._nouns[1] == "bags":
+            name, selected = "BagMeasureSVC", "instances"
+        measure = measure_of(self)
+        score = "f1" if measure is None else measure.name
+        raise AttributeError(
+            f"{type(self).__name__} has no certificate; {name} has one: fit {name}({score!r}, "
+            f"n_{selected}_to_select=10) on the same data, then call its certify."
+        )
 
     def sparsify(self) -> Any:
         """Convert ``coef_`` to a CSR matrix, as scikit-learn's linear models do."""

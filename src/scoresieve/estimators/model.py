@@ -9,7 +9,7 @@ draws or stores a model reads it and nothing else.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import nan
 from typing import Any
 
@@ -191,6 +191,10 @@ class ChoiceTable:
         return float(self.table["std_test_score"][self.row])
 
 
+#: Of models whose weights are regularised.
+NO_VETOES: IntArray = np.zeros((0, 4), dtype=np.int64)
+
+
 @dataclass(frozen=True, eq=False)
 class ClassModel:
     """``s(x) = sum_j w_j x_j + b``, positive where ``s(x) > threshold``; see ``models_``.
@@ -227,6 +231,10 @@ class ClassModel:
     certificate : FitCertificate or None
     choice : ChoiceTable or None
         For models chosen by cross-validation.
+    vetoes : ndarray of int of shape (n_vetoes, 4)
+        Where nothing regularises the weights: selected columns that turn most predictions negative
+        wherever they have an entry. The index among the selected columns, the training rows with an
+        entry, those predicted positive, and those that would be without the column.
     """
 
     columns: IntArray
@@ -243,6 +251,7 @@ class ClassModel:
     n_iter: int = 0
     certificate: FitCertificate | None = None
     choice: ChoiceTable | None = None
+    vetoes: IntArray = field(default_factory=NO_VETOES.copy)
 
     @property
     def proof(self) -> FitCertificate:

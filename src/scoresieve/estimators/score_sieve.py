@@ -74,15 +74,16 @@ class ScoreSieve(
       each class alone at its threshold.
     * :meth:`at` returns a copy with another threshold, for a recall, a precision, an alarm rate or
       costs; :meth:`predict_top` returns the rows of the highest scores.
-    * Identical inputs give identical bits, for every ``n_jobs``.
+    * Identical inputs give identical bits, for every ``n_jobs``, but not with ``max_time``.
 
     Parameters
     ----------
     measure : str or Measure, default="f1"
         The score to optimise and to choose by.
-    n_features_to_select : int or list of int, optional
+    n_features_to_select : int, list of int or "auto", optional
         The number of features for each class. From a list, the smallest number whose score is
-        within one standard error of the best. By default 2, 5, 10, 20, 50, 100 and 200.
+        within one standard error of the best. By default, and with "auto", from 2, 5, 10, 20, 50,
+        100 and 200.
     candidates : list of str, optional
         The candidates to compare, by default those above. Univariate filters:
         ``"average_precision"``, ``"chi2"``, ``"correlation"``. The measure's bound: ``"bound"``.
@@ -93,13 +94,16 @@ class ScoreSieve(
         has the C of :class:`MeasureSVC`.
     cv : int, splitter or iterable of (train, test), optional
         As in scikit-learn: 5 shuffled, stratified folds by default. Small data are split up to
-        five times, until 1,500 rows were held out in all (once with ``max_time``). Use a splitter
-        where rows belong together. Each row must be held out equally often.
+        five times, until 1,500 rows were held out in all. Use a splitter where rows belong
+        together. Each row must be held out equally often.
     always_features, excluded_features, feature_groups, pos_label, multi_class_support
         As in :class:`MeasureSVC`.
     max_time : float, optional
-        Seconds for the whole fit, whatever ``n_jobs`` is. Searches end early; every candidate still
-        has a model.
+        Seconds for the whole fit, whatever ``n_jobs`` is. Where these are few, less is compared: at
+        first fewer splits, down to a single one; then the final models, the slow candidates (the
+        measure's bound, average precision) and the other candidates are left out, in this order.
+        Their rows of ``cv_results_`` are NaN. What is left out depends on the machine and its load,
+        so that only fits without ``max_time`` are reproducible.
     n_jobs : int, optional
         How many folds of how many classes are fitted at a time.
     verbose : int, default=0
@@ -198,8 +202,7 @@ class ScoreSieve(
         data, design = self._read_data(X, y, sample_weight)
         measure = get_measure(self.measure)
         plan = self._read_plan(design, data, limits)
-        n_rounds = n_default_rounds(data.y.shape[0]) if self.max_time is None else 1
-        parts = make_parts(self.cv, data, groups, n_rounds)
+        parts = make_parts(self.cv, data, groups, n_default_rounds(data.y.shape[0]))
         if data.weights is not None and parts.data is not data:
             design = design.rows(np.flatnonzero(data.weights))
         run = SieveRun(plan, measure, parts, [RawColumns(design)])

@@ -13,6 +13,7 @@ from sklearn.utils.multiclass import check_classification_targets, type_of_targe
 from sklearn.utils.validation import check_consistent_length
 
 from scoresieve._arrays import Array, FloatArray, IntArray
+from scoresieve._checks import did_you_mean
 
 #: The positive class is the larger label, whatever it is.
 LARGER = object()
@@ -101,8 +102,24 @@ class Targets:
                 )
         else:
             y = column_or_1d(y, warn=True)
+            self._check_known(y)
         check_consistent_length(rows, y)
         return y
+
+    def _check_known(self, y: Array) -> None:
+        """Refuse labels that are not classes; of several classes, only if none is one.
+
+        Rows of a class that was rare in training are negatives of all others.
+        """
+        classes = self.classes.tolist()
+        given = list(dict.fromkeys(y.tolist()))
+        unknown = [label for label in given if label not in classes]
+        if unknown and (self.kind == "binary" or len(unknown) == len(given)):
+            raise ValueError(
+                f"y holds {unknown[0]!r}, a label that the model does not know"
+                f"{did_you_mean(unknown[0], classes)}; it was fitted on "
+                f"{', '.join(map(repr, classes))}. Pass labels of the same kind."
+            )
 
     def titles(self) -> list[tuple[str, Any]]:
         """The title of each problem, "class 'rare'", and its label as plain data."""
@@ -180,8 +197,10 @@ def _place_of(pos_label: Any, classes: Array) -> int:
         return _affirmative(classes)
     places = [place for place, label in enumerate(classes) if label == pos_label]
     if not places or np.ndim(pos_label):
+        labels = classes.tolist()
         raise ValueError(
-            f"pos_label={pos_label!r} is not a label of y; use {classes[0]!r} or {classes[1]!r}."
+            f"pos_label={pos_label!r} is not a label of y{did_you_mean(pos_label, labels)}; use "
+            f"{labels[0]!r} or {labels[1]!r}."
         )
     return places[0]
 

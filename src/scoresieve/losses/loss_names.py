@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import fields
 from typing import Any
 
+from scoresieve._checks import did_you_mean
 from scoresieve.losses.classification import Hinge, HuberHinge, Logistic, SquaredHinge
 from scoresieve.losses.loss import Loss
 from scoresieve.losses.regression import EpsilonInsensitive, Huber, Squared
@@ -62,8 +63,9 @@ def get_loss(name_or_loss: str | Loss, **settings: float) -> Loss:
         raise TypeError(f"loss must be a name or a Loss, got {type(name_or_loss).__name__}.")
     if name_or_loss not in _LOSSES:
         raise ValueError(
-            f"unknown loss {name_or_loss!r}; known are {', '.join(known_losses('classification'))} "
-            f"for classification and {', '.join(known_losses('regression'))} for regression."
+            f"unknown loss {name_or_loss!r}{did_you_mean(name_or_loss, _LOSSES)}; known are "
+            f"{', '.join(known_losses('classification'))} for classification and "
+            f"{', '.join(known_losses('regression'))} for regression."
         )
     kind = _LOSSES[name_or_loss]
     known = [field.name for field in fields(kind)]

@@ -31,7 +31,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from scoresieve._arrays import FloatArray
-from scoresieve._checks import check_row_weights, check_weights
+from scoresieve._checks import check_row_weights, check_weights, did_you_mean
 from scoresieve.measures.thresholds import top_threshold
 
 
@@ -356,7 +356,7 @@ def get_measure(name_or_measure: str | Measure) -> Measure:
         if match:
             return make(match[1])
     raise ValueError(
-        f"unknown measure {name_or_measure!r}; known are {', '.join(known_names())}, such as "
-        "'f1', 'prec@100', 'prec@1%', 'rec@2p' or 'precision@recall>=0.8'. For a function of the "
-        "2 x 2 table use Contingency."
+        f"unknown measure {name_or_measure!r}{did_you_mean(name_or_measure, known_names())}; known "
+        f"are {', '.join(known_names())}, such as 'f1', 'prec@100', 'prec@1%', 'rec@2p' or "
+        "'precision@recall>=0.8'. For a function of the 2 x 2 table use Contingency."
     )

@@ -16,7 +16,7 @@ from scoresieve._checks import check_weights
 from scoresieve._record import Record
 from scoresieve.estimators.linear_model import LinearModelMixin
 from scoresieve.estimators.model import ClassModel
-from scoresieve.estimators.persistence.fields import Field
+from scoresieve.estimators.persistence.fields import Field, labels
 from scoresieve.estimators.persistence.registry import PersistenceMixin, estimator_field
 from scoresieve.estimators.persistence.values import classifier
 from scoresieve.estimators.targets import Targets
@@ -35,8 +35,10 @@ class KeyInstance(NamedTuple):
     label : object
         The class that a positive weight makes more likely.
     bag, position : int
-        Its training bag, and its position there.
+        Index of its training bag, and its position there.
     vector : ndarray of shape (n_columns,), or CSR array of shape (1, n_columns)
+    name : object
+        The name of the bag, see :class:`Bags`; its index if the bags have no names.
     """
 
     label: Any
@@ -44,12 +46,23 @@ class KeyInstance(NamedTuple):
     position: int
     weight: float
     vector: Any
+    name: Any
+
+    @property
+    def title(self) -> str:
+        """In words, for summaries and tables: "bag m54, instance 2"."""
+        return _title(self.name, self.position)
+
+
+def _title(name: Any, position: int) -> str:
+    return f"bag {name}, instance {position}"
 
 
 def _check_origins(record: Record, key: Any) -> IntArray:
     """Bag and place of each selected instance."""
     columns = [model["columns"] for model in record.known.values["models_"]]
-    origins = record.array(key, np.int64, (np.unique(np.concatenate(columns)).size, 2))
+    n_selected = record.size(key, "selected", np.unique(np.concatenate(columns)).size)
+    origins = record.array(key, np.int64, (n_selected, 2))
     if np.any(origins < 0):
         record.refuse(key, "must be indices of bags, and positions there.")
     return origins
@@ -58,7 +71,8 @@ def _check_origins(record: Record, key: Any) -> IntArray:
 def bag_classifier(*has: str) -> dict[str, Field]:
     """The fitted state; ``has`` as in :func:`classifier`."""
     columns = {"embedding_": estimator_field(MILESEmbedding)}
-    return {**classifier(*has, columns=columns), "origins_": Field(_check_origins)}
+    origins = {"origins_": Field(_check_origins), "bag_names_": labels("selected")}
+    return {**classifier(*has, columns=columns), **origins}
 
 
 class BagModelMixin(LinearModelMixin, PersistenceMixin):
@@ -66,14 +80,16 @@ class BagModelMixin(LinearModelMixin, PersistenceMixin):
 
     Conventions
     -----------
-    * ``fit`` of a subclass ends with ``_keep_bags``, which sets ``embedding_``, ``origins_`` and
-      what every linear model has. The columns of ``models_`` are prototypes of the embedding.
+    * ``fit`` of a subclass ends with ``_keep_bags``, which sets ``embedding_``, ``origins_``,
+      ``bag_names_`` and what every linear model has. The columns of ``models_`` are prototypes of
+      the embedding.
     * ``coef_`` covers the selected prototypes only, in their order.
     """
 
     _nouns = ("instances", "bags")
     embedding_: MILESEmbedding
     origins_: IntArray
+    bag_names_: Array
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -116,6 +132,9 @@ class BagModelMixin(LinearModelMixin, PersistenceMixin):
         places = [kept.origin(k) for k in embedding.prototype_indices_[self.support_]]
         origins = [(numbers[bag], position) for bag, position in places]
         self.origins_ = np.array(origins, dtype=np.int64).reshape(-1, 2)
+        names = kept.names[[bag for bag, _ in places]]
+        # Files of models hold text and numbers.
+        self.bag_names_ = np.array([*map(str, names)], "O") if names.dtype.kind == "O" else names
 
     def _n_weights(self) -> int:
         return self.support_.size
@@ -137,7 +156,8 @@ class BagModelMixin(LinearModelMixin, PersistenceMixin):
                 bag, position = self.origins_[place].tolist()
                 vector = prototypes[[self.support_[place]]]
                 vector = vector if sp.issparse(vector) else vector[0]
-                found.append(KeyInstance(label, bag, position, float(w[place]), vector))
+                name = self.bag_names_[[place]].tolist()[0]
+                found.append(KeyInstance(label, bag, position, float(w[place]), vector, name))
         return found
 
     def _without_certificate(self) -> Any:
@@ -157,7 +177,8 @@ class BagModelMixin(LinearModelMixin, PersistenceMixin):
                 f"feature_names has {np.size(feature_names)} entries, but instances are selected "
                 "here, named by training bag and position; leave feature_names=None."
             )
-        names = [f"bag {bag}, instance {position}" for bag, position in self.origins_]
+        places = zip(self.bag_names_, self.origins_[:, 1], strict=True)
+        names = [_title(name, position) for name, position in places]
         return np.array(names, dtype=object)
 
     def _numbered(self, model: ClassModel) -> IntArray:

@@ -53,14 +53,17 @@ class BagScoreSieve(ChosenMixin, BagModelMixin, CallbackMixin, ClassifierMixin, 
     ----------
     measure : str or Measure, default="f1"
         The measure to optimise and to choose by.
-    n_instances_to_select : int or list of int, optional
+    n_instances_to_select : int, list of int or "auto", optional
         Number of instances per class. From a list, the smallest whose score is within one standard
-        error of the best is chosen. By default 2, 5, 10, 20, 50, 100 and 200.
+        error of the best is chosen. By default, and with "auto", from 2, 5, 10, 20, 50, 100 and
+        200.
     sigmas : list of float or str, default=("0.25*median", "0.5*median", "median")
         Widths to choose from, see :class:`~scoresieve.mil.MILESEmbedding`; ignored with
         ``metric="cosine"``.
-    candidates, pos_label, max_time, n_jobs, verbose
+    candidates, pos_label, n_jobs, verbose
         As in :class:`~scoresieve.ScoreSieve`.
+    max_time : float, optional
+        As in :class:`~scoresieve.ScoreSieve`; the last of several sigmas are left out first.
     Cs : list of float, optional
         Weights of the losses; by default 0.3, 1, 3 and 10.
     cv : int, splitter or iterable of (train, test), optional

@@ -29,7 +29,7 @@ class Bags:
     offsets : array-like of int of shape (n_bags + 1,)
         Start of each bag, and the number of instances at the end.
     names : array-like of shape (n_bags,), optional
-        Name of each bag; its index by default.
+        Name of each bag, by which models name their key instances; its index by default.
 
     Examples
     --------

@@ -95,6 +95,15 @@ class Deadline:
         """Whether the moment has passed."""
         return perf_counter() >= self._end
 
+    @property
+    def left(self) -> float:
+        """Seconds until the moment, at least 0."""
+        return max(0.0, self._end - perf_counter())
+
+    def within(self, seconds: float) -> Deadline:
+        """The earlier of two deadlines, the other that number of seconds from now."""
+        return Deadline(min(self.left, seconds))
+
 
 @dataclass(frozen=True)
 class Limits:

@@ -100,8 +100,14 @@ def test_a_failed_save_changes_nothing(path, monkeypatch, old, error, place):
 
 def test_where_files_go(path, monkeypatch):
     model, _, _ = fitted("plain")
-    with pytest.raises(FileNotFoundError):
-        model.save(path / "missing" / "model")
+    folder = path.parent / "missing"
+    told = (
+        f"cannot write it: No such file or directory. Nothing is changed; make the folder "
+        f"{str(folder)!r} first"
+    )
+    with pytest.raises(FileNotFoundError) as caught:
+        model.save(folder / "model")
+    assert caught.value.strerror == told
     folder = path.with_name("folder")
     folder.mkdir()
     with pytest.raises(OSError, match="folder"):

@@ -50,10 +50,12 @@ def test_a_factor_is_of_every_C_that_was_not_given_and_whose_columns_keep_their_
     assert [each.C for each in found] == [1.5, 2.0, 2.0, 0.5]
 
 
-@pytest.mark.parametrize("name", ["squared", "scaled_nothing", "alone"])
-def test_a_misspelt_candidate_is_told_all_names(name):
+@pytest.mark.parametrize(
+    ("name", "hint"), [("chi", " (did you mean 'chi2'?)"), ("alone", ""), ("measure", "")]
+)
+def test_a_misspelt_candidate_is_told_all_names(name, hint):
     told = (
-        f"candidates holds {name!r}, which is not a candidate; choose from bound, hinge, "
+        f"candidates holds {name!r}, which is not a candidate{hint}; choose from bound, hinge, "
         "huber_hinge, logistic, squared_hinge, scaled_hinge, scaled_huber_hinge, scaled_logistic, "
         "scaled_squared_hinge, average_precision, chi2, correlation, coordinate_ascent."
     )
@@ -74,6 +76,7 @@ def test_a_misspelt_candidate_is_told_all_names(name):
 )
 def test_default_sizes(n_units, sizes):
     assert read_sizes(None, "k", n_units) == sizes
+    assert read_sizes("auto", "k", n_units) == sizes
 
 
 @pytest.mark.parametrize(
@@ -92,7 +95,7 @@ def test_sizes_are_sorted_distinct_and_at_most_what_there_is(given, sizes):
         (2.0, "k must be an integer of at least 1; got 2.0"),
         ([2, 0], r"k\[1\] must be an integer of at least 1; got 0"),
         ([], "k is empty; give at least one value"),
-        ("5", "k must be a list; got '5'. Put a single value in a list"),
+        ("5", "^k must be a number, a list of numbers or 'auto'; got '5'.$"),
     ],
 )
 def test_wrong_sizes(given, message):

@@ -43,7 +43,7 @@ def test_rows_may_come_in_any_order(measure, is_weighted):
     y, scores = np.where(np.arange(60) % 3, -1.0, 1.0), rng.normal(size=60).round(1)
     weights = rng.integers(1, 4, size=60).astype(float) if is_weighted else None
     scorer = CVScorer(get_measure(measure), y, weights, rng.permutation(60) % 4)
-    found = scorer.cv_scores(scores[np.newaxis])
+    found = scorer.cv_scores(scores.reshape(1, 1, 1, -1))
     assert found.scores == pytest.approx(scorer.at_best(scores, ROWS), rel=1e-12)
     assert found.errors == pytest.approx(scorer.jackknife_error(scores, ROWS), rel=1e-9)
 

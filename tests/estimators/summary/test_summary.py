@@ -472,3 +472,25 @@ def test_the_box_of_scikit_learn_has_no_warning(cls):
 
 def test_the_box_of_a_fitted_model_has_no_warning(hard):
     assert "MeasureSVC" in estimator_html_repr(hard)
+
+
+def test_a_veto_is_marked(tmp_path):
+    """Words 0 and 1 make rows positive, unless word 2 is there; others are noise."""
+    rng = np.random.default_rng(0)
+    X = (rng.random((400, 12)) < 0.2).astype(float)
+    y = (X[:, 0] + X[:, 1] > 0) & (X[:, 2] == 0)
+    arguments = {"candidates": ["coordinate_ascent"], "cv": 3}
+    model = ScoreSieve("f1", n_features_to_select=3, **arguments).fit(X, y)
+    assert model.best_params_["final_model"] == "own"
+    model.save(tmp_path / "model")
+    n_rows, n_without = int(X[:, 2].sum()), int(((X[:, 0] + X[:, 1] > 0) & (X[:, 2] == 1)).sum())
+    told = (
+        f"2 (a veto: 0 of {n_rows} rows with it are predicted positive, {n_without} would be "
+        "without it)\n"
+    )
+    for each in (model, load(tmp_path / "model")):
+        assert each.models_[0].vetoes.tolist() == [[2, n_rows, 0, n_without]]
+        assert told in str(each.summary())
+        assert "(a veto: 0 of" in each.summary()._repr_html_()
+    regularised = ScoreSieve("f1", n_features_to_select=3, candidates=["squared_hinge"], cv=3)
+    assert "veto" not in str(regularised.fit(X, y).summary())

@@ -12,6 +12,7 @@ from typing import IO, Any
 import numpy as np
 
 from scoresieve._arrays import Array
+from scoresieve._checks import did_you_mean
 from scoresieve.cli.data.labels import Table, as_labels, choose_positive
 from scoresieve.cli.data.source import Choices, Kind, Source, Watch
 from scoresieve.cli.errors import BadData, WrongUse, listed, naming, one_line
@@ -119,8 +120,8 @@ def _find_column(source: Source, names: list[str], asked: str | None, option: st
             f" Give them one by one: {' '.join(f'{option} {shlex.quote(part)}' for part in parts)}."
         )
     raise WrongUse(
-        f"{source.name}: {option} {asked} is not one of its {len(names)} columns: "
-        f"{listed(names)}.{one_by_one}"
+        f"{source.name}: {option} {asked} is not one of its {len(names)} columns"
+        f"{did_you_mean(asked, names)}: {listed(names)}.{one_by_one}"
     )
 
 

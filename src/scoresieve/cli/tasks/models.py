@@ -148,7 +148,7 @@ def _weights_of(saved: SavedModel) -> list[dict[str, Any]]:
         for place in np.argsort(-np.abs(w), kind="stable")[: np.count_nonzero(w)]
     ]
     if saved.is_of_bags:  # in the same order
-        texts = [f"bag {each.bag}, instance {each.position}" for each in model.key_instances_]
+        texts = [each.title for each in model.key_instances_]
     else:
         texts = [str(names[place]) for _, place, _ in found]
     return [

@@ -260,6 +260,7 @@ _LINEAR = {
     **dict.fromkeys(("price", "training_score", "constant_score", "alarm_rate"), of_type(float)),
     "goal": nullable(Field(_check_goal, plain=dict)),
     **dict.fromkeys(("n_positives", "n_iter"), number(int, 0)),
+    "vetoes": array(np.int64, None, 4),
 }
 #: Models with fewer columns share the table of the chosen one.
 _ROW = struct(partial(ChoiceTable, {}), {"row": Field(_check_row)})

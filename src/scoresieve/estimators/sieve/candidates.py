@@ -70,10 +70,13 @@ class Candidate(ABC):
     is_univariate : bool
         Whether it ranks single columns. With few rows such filters are preferred to searches, which
         overfit by comparing many sets.
+    is_slow : bool
+        Whether others have their turn before it where time is limited.
     """
 
     C: float | None = None
     is_univariate: ClassVar[bool] = False
+    is_slow: ClassVar[bool] = False
 
     @property
     @abstractmethod

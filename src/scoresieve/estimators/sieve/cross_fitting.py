@@ -5,17 +5,18 @@ s_i  =  <w, x_i> + b      with (S, w, b) from the rows of all parts but that of 
 
 from __future__ import annotations
 
-import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from time import perf_counter
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from scoresieve._arrays import FloatArray, IntArray
+from scoresieve._arrays import BoolArray, FloatArray, IntArray
 from scoresieve.design import Design
 from scoresieve.estimators.progress import Reporter
-from scoresieve.estimators.sieve.plan import Plan, fit_finals
+from scoresieve.estimators.sieve.candidates import SelectedColumns, SelectionProblem
+from scoresieve.estimators.sieve.plan import FinalModel, Plan, fit_finals
 from scoresieve.estimators.sieve.splits import Split
 from scoresieve.solvers.limits import one_blas_thread
 from scoresieve.solvers.subset.columns import FetchedColumns
@@ -70,12 +71,21 @@ class FoldScores(NamedTuple):
     Attributes
     ----------
     scores : ndarray of shape (candidates, sizes, finals, n_test)
+        NaN for settings that time was over for.
     supports : list of list of ndarray
-        The columns, by candidate and size.
+        The columns, by candidate and size; none of candidates that time was over for.
+    seconds : float
+        Until the scores of the first candidate were there.
     """
 
     scores: FloatArray
     supports: list[list[IntArray]]
+    seconds: float
+
+    @property
+    def reached(self) -> BoolArray:
+        """The settings with scores, of shape (candidates, sizes, finals)."""
+        return ~np.isnan(self.scores[..., 0])
 
 
 def held_out_scores(
@@ -86,29 +96,60 @@ def held_out_scores(
     weights: FloatArray | None,
     split: Split,
 ) -> FoldScores:
-    """Scores of the test rows of a split by every setting, fitted on its training rows."""
+    """Scores of the test rows of a split by every setting, fitted on its training rows.
+
+    Where time is limited, all candidates select before any of the further models is fitted. A
+    candidate is left out if the slowest so far took longer than there is time, and so is what comes
+    after the deadline. The first candidate never is.
+    """
     if reporter is not None:
         reporter.begin()
     begin, X = perf_counter(), source.of_split(split)
     train, test = split.train, split.test
-    scores = np.empty((*plan.shape, test.size))
-    supports: list[list[IntArray]] = [[] for _ in plan.candidates]
-    # Filters first: what they fetch is what searches want.
-    order = sorted(range(len(supports)), key=lambda at: not plan.candidates[at].is_univariate)
+    scores = np.full((*plan.shape, test.size), np.nan)
+    wanted = np.ones(plan.shape, dtype=bool) if plan.wanted is None else plan.wanted
+    turns = [number for number in plan.turns if wanted[number].any()]
+    paths: dict[int, list[SelectedColumns]] = {}
+    seconds: list[float] = []
+    first = 0.0
     with one_blas_thread():
         counts, share = None if weights is None else weights[train], train.size / y.size
         problem = plan.problem(X.rows(train), y[train], counts, share)
         unseen = FetchedColumns(X.rows(test))
-        for number in order:
-            path = plan.candidates[number].select(problem, plan.sizes)
-            supports[number] = [each.columns for each in path]
-            every = np.unique(np.concatenate(supports[number]))
-            for place, selected in enumerate(path):
-                models = fit_finals(plan.finals, problem, selected, every)
-                block = unseen.block(selected.columns, every)
-                for last, (w, intercept) in enumerate(models):
-                    scores[number, place, last] = block.scores(w) + intercept
+        for group in [turns] if plan.is_timed else [[number] for number in turns]:
+            for number in group:
+                if paths and plan.deadline.left < max(seconds):
+                    break
+                start = perf_counter()
+                paths[number] = plan.candidates[number].select(problem, plan.sizes)
+                seconds.append(perf_counter() - start)
+                _add_scores(scores[number], plan.finals[:1], problem, paths[number], unseen)
+                first = perf_counter() - begin if len(seconds) == 1 else first
+            for number in group:
+                if number in paths and wanted[number, :, 1:].any():
+                    _add_scores(scores[number], plan.finals, problem, paths[number], unseen)
+    supports = [[each.columns for each in paths.get(at, [])] for at in range(plan.shape[0])]
+    found = FoldScores(scores, supports, first)
     if reporter is not None:
-        reporter.say(f"{math.prod(plan.shape)} settings, {perf_counter() - begin:.1f} s")
+        n_settings = np.count_nonzero(found.reached)
+        reporter.say(f"{n_settings} settings, {perf_counter() - begin:.1f} s")
         reporter.end()
-    return FoldScores(scores, supports)
+    return found
+
+
+def _add_scores(
+    scores: FloatArray,
+    finals: Sequence[FinalModel],
+    problem: SelectionProblem,
+    path: Sequence[SelectedColumns],
+    unseen: FetchedColumns,
+) -> None:
+    """Write the scores of one candidate, by size and final model; own models need no time."""
+    every = np.unique(np.concatenate([each.columns for each in path]))
+    for place, selected in enumerate(path):
+        if len(finals) > 1 and problem.time_is_over:
+            return
+        models = fit_finals(finals, problem, selected, every)
+        block = unseen.block(selected.columns, every)
+        for last, (w, intercept) in enumerate(models):
+            scores[place, last] = block.scores(w) + intercept

@@ -76,6 +76,11 @@ class Filter(Candidate):
     is_univariate: ClassVar[bool] = True
 
     @property
+    def is_slow(self) -> bool:  # type: ignore[override]
+        """Whether every column is sorted."""
+        return self.statistic == "average_precision"
+
+    @property
     def name(self) -> str:
         """The statistic, and what the model on the columns is."""
         return f"{self.statistic} ({LOSS}, C={self.C:g})"

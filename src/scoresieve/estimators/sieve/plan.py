@@ -28,8 +28,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from scoresieve._arrays import FloatArray, IntArray
-from scoresieve._checks import check_C, check_count, check_positive
+from scoresieve._arrays import BoolArray, FloatArray, IntArray
+from scoresieve._checks import check_C, check_count, check_positive, did_you_mean
 from scoresieve.design import Design
 from scoresieve.design.scaled import column_means, have_one_scale
 from scoresieve.estimators.budget_model import default_C
@@ -83,7 +83,7 @@ def fit_finals(
 ) -> list[tuple[FloatArray, float]]:
     """Weights of the selected columns and intercept of each final model on the rows given.
 
-    Each starts from the previous one of its kind.
+    Each starts from the previous one of its kind. Where time is over only the first is there.
 
     Parameters
     ----------
@@ -100,8 +100,11 @@ def fit_finals(
     even, free = np.ones(selected.columns.size), FREE_CONSTANT / CONSTANT
     factors = {False: np.append(even, free), True: np.append(grades(selected), free)}
     blocks = {kind: block.scaled(factors[kind]) for kind in {final.is_graded for final in finals}}
-    starts, found = dict.fromkeys(blocks, np.zeros(block.n_columns)), []
+    starts = dict.fromkeys(blocks, np.zeros(block.n_columns))
+    found: list[tuple[FloatArray, float]] = []
     for final in finals:
+        if found and problem.time_is_over:
+            break
         kind, fit = final.is_graded, None
         if final.C is not None:
             fit = newton_fit(blocks[kind], risk, final.C, starts[kind], tol=FINAL_TOL)
@@ -179,6 +182,8 @@ class Plan:
     ----------
     roles : dict
         Of columns, as for :class:`SelectionProblem`.
+    wanted : ndarray of bool of the shape, or None
+        The settings that other splits have reached in time; None for all.
     """
 
     candidates: tuple[Candidate, ...]
@@ -186,6 +191,32 @@ class Plan:
     sizes: tuple[int, ...]
     limits: Limits
     roles: Mapping[str, Any] = field(default_factory=dict)
+    wanted: BoolArray | None = None
+
+    @property
+    def is_timed(self) -> bool:
+        """Whether time is limited."""
+        return self.limits.max_time is not None
+
+    @property
+    def turns(self) -> list[int]:
+        """Numbers of the candidates in the order of work.
+
+        Filters first: what they fetch is what searches want. Where time is limited slow ones last.
+        """
+        order = [
+            (self.is_timed and each.is_slow, not each.is_univariate) for each in self.candidates
+        ]
+        return sorted(range(len(order)), key=lambda at: order[at])
+
+    @property
+    def deadline(self) -> Deadline:
+        """The end of the whole fit."""
+        return self.limits.deadline or Deadline(None)
+
+    def until(self, deadline: Deadline, wanted: BoolArray | None = None) -> Plan:
+        """The plan of a part of the work."""
+        return replace(self, limits=replace(self.limits, deadline=deadline), wanted=wanted)
 
     @property
     def shape(self) -> tuple[int, int, int]:
@@ -287,7 +318,8 @@ def make_candidates(
     unknown = [name for name in names if name not in CANDIDATES]
     if unknown:
         raise ValueError(
-            f"candidates holds {unknown[0]!r}, which is not a candidate; choose from "
+            f"candidates holds {unknown[0]!r}, which is not a candidate"
+            f"{did_you_mean(unknown[0], CANDIDATES)}; choose from "
             f"{', '.join(CANDIDATES)}."
         )
     if facts.has_one_scale:  # the same search twice
@@ -305,12 +337,14 @@ def make_candidates(
 
 
 def read_sizes(sizes: Any, name: str, n_units: int) -> list[int]:
-    """Sorted distinct numbers of at most ``n_units``, from one number, a list, or None.
+    """Sorted distinct numbers of at most ``n_units``, from one number, a list, None or "auto".
 
     k is an upper limit, so lowering it to the number of columns needs no warning. By default 2, 5,
     10, ..., as far as there are columns or groups.
     """
-    if sizes is None:
+    if isinstance(sizes, str) and sizes != "auto":
+        raise ValueError(f"{name} must be a number, a list of numbers or 'auto'; got {sizes!r}.")
+    if sizes is None or isinstance(sizes, str):
         all_of_few = [n_units] if n_units <= DEFAULT_SIZES[-1] else []
         return [each for each in DEFAULT_SIZES if each < n_units] + all_of_few
     if isinstance(sizes, numbers.Number):

@@ -18,6 +18,7 @@ from scipy.special import expit
 from sklearn.utils.validation import check_is_fitted
 
 from scoresieve._arrays import FloatArray, IntArray
+from scoresieve.design import Columns
 from scoresieve.estimators.linear_model import each_model
 from scoresieve.estimators.model import THRESHOLD_GOALS, ClassModel, FoldSelections
 from scoresieve.estimators.sieve.cross_fitting import ColumnSource, FoldScores
@@ -99,6 +100,23 @@ def count_selections(
     return FoldSelections(np.array(rows), counts, len(folds))
 
 
+def find_vetoes(block: Columns, w: FloatArray, shift: float) -> IntArray:
+    """``vetoes`` of the model that is positive where ``<w, x>`` plus the shift is above 0.
+
+    Columns with entries in less than half of the rows, without which at least twice as many of
+    these would be predicted positive.
+    """
+    scores, entries, found = block.scores(w) + shift, block.entries(), []
+    for place in np.flatnonzero(w < 0.0):
+        one = slice(*entries.starts[place : place + 2])
+        rows = entries.rows[one]
+        without = scores[rows] - w[place] * entries.values[one]
+        n_with, n_without = (int(np.count_nonzero(each > 0.0)) for each in (scores[rows], without))
+        if 2 * rows.size < scores.size and n_without >= 2 * max(n_with, 1):
+            found.append((place, rows.size, n_with, n_without))
+    return np.array(found, dtype=np.int64).reshape(-1, 4)
+
+
 class FeatureCurve(NamedTuple):
     """One point for each number of features.
 
@@ -149,7 +167,7 @@ def feature_curve(table: Mapping[str, Any], row: int | None = None) -> FeatureCu
     is_seen = np.ones(sizes.size, dtype=bool)
     if "param_sigma" in table:  # one width serves all sizes
         sigma = np.asarray(table["param_sigma"])
-        is_seen = sigma == sigma[int(np.argmax(scores)) if row is None else row]
+        is_seen = sigma == sigma[int(np.nanargmax(scores)) if row is None else row]
     n_finals = len(set(table.get("param_final_model", [None])))
     rows = []
     for size in np.unique(sizes):

@@ -20,6 +20,7 @@ from scoresieve.estimators.model import ThresholdTable
 from scoresieve.estimators.targets import Targets
 from scoresieve.measures import Measure
 from scoresieve.measures.thresholds import all_tables
+from scoresieve.solvers.limits import Deadline
 from scoresieve.solvers.row_weights import apply_weights
 
 #: Settings whose measures differ by less than this share of a standard error are equally good.
@@ -37,7 +38,8 @@ class CVScores(NamedTuple):
     Attributes
     ----------
     scores : ndarray of shape (candidates, sizes, finals)
-        The measure of all held-out scores together, at their best threshold.
+        The measure of all held-out scores together, at their best threshold; NaN for settings that
+        time was over for.
     errors : ndarray of the same shape
         Its standard error, by the jackknife over the parts.
     """
@@ -64,20 +66,29 @@ class CVScorer:
     weights: FloatArray | None
     part_of: IntArray
 
-    def cv_scores(self, held_out: FloatArray) -> CVScores:
-        """The measure and its standard error for every setting.
+    def cv_scores(self, held_out: FloatArray, deadline: Deadline | None = None) -> CVScores:
+        """The measure and its standard error for every setting, the candidates' own models first.
 
         Parameters
         ----------
         held_out : ndarray of shape (candidates, sizes, finals, n_samples)
+            NaN where there is no model.
+        deadline : Deadline, optional
+            After it only one model is still scored for each size.
         """
-        shape, found = held_out.shape[:-1], []
-        for scores in held_out.reshape(-1, held_out.shape[-1]):
+        found = CVScores(*np.full((2, *held_out.shape[:-1]), np.nan))
+        settings = [at for at in np.ndindex(held_out.shape[:-1]) if not np.isnan(held_out[at][0])]
+        for at in sorted(settings, key=lambda at: at[2] > 0):
+            _, size, _ = at
+            is_over = deadline is not None and deadline.is_over
+            if is_over and not np.all(np.isnan(found.scores[:, size])):
+                continue
             # Measures sort the rows for the score, and again for each part that is left out: what
             # is in order is sorted in no time.
-            order = np.argsort(-scores, kind="stable")
-            found.append((self.at_best(scores, order), self.jackknife_error(scores, order)))
-        return CVScores(*(np.array(each).reshape(shape) for each in zip(*found, strict=True)))
+            order = np.argsort(-held_out[at], kind="stable")
+            found.scores[at] = self.at_best(held_out[at], order)
+            found.errors[at] = self.jackknife_error(held_out[at], order)
+        return found
 
     def at_best(self, scores: FloatArray, rows: IntArray) -> float:
         """The measure of some rows at their best threshold.
@@ -118,7 +129,7 @@ class CVScorer:
         """The parts without which there are still rows of both classes."""
         parts = np.unique(self.part_of)
         kept = ((part, self.y[self.part_of != part]) for part in parts)
-        return [part for part, y in kept if np.any(y != y[0])]
+        return [part for part, y in kept if np.any(y != y[:1])]
 
     def _counted(
         self, scores: FloatArray, rows: IntArray
@@ -143,7 +154,7 @@ class RepeatedCVScorer:
         """The labels, in {-1, +1}."""
         return self.rounds[0].y
 
-    def cv_scores(self, held_out: FloatArray) -> CVScores:
+    def cv_scores(self, held_out: FloatArray, deadline: Deadline | None = None) -> CVScores:
         """The measure and its standard error for every setting.
 
         The error is that of one round: another round has the same rows.
@@ -152,7 +163,9 @@ class RepeatedCVScorer:
         ----------
         held_out : ndarray of shape (candidates, sizes, finals, n_rounds, n_samples)
         """
-        found = [each.cv_scores(held_out[..., at, :]) for at, each in enumerate(self.rounds)]
+        found = [
+            each.cv_scores(held_out[..., at, :], deadline) for at, each in enumerate(self.rounds)
+        ]
         return CVScores(*(np.mean(each, axis=0) for each in zip(*found, strict=True)))
 
     def threshold(self, scores: FloatArray) -> float:
@@ -276,9 +289,10 @@ def best_setting(scores: FloatArray, errors: FloatArray) -> tuple[int, int]:
     Parameters
     ----------
     scores, errors : ndarray of shape (candidates, finals)
-        Candidates in the order of the plan, those of a loss by ascending C.
+        Candidates in the order of the plan, those of a loss by ascending C; NaN for settings that
+        were not scored.
     """
-    top = np.unravel_index(int(np.argmax(scores)), scores.shape)
+    top = np.unravel_index(int(np.nanargmax(scores)), scores.shape)
     is_as_good = scores >= scores[top] - SHARE_OF_ERROR * errors[top]
     final, candidate = np.argwhere(is_as_good.T)[0]
     return int(candidate), int(final)

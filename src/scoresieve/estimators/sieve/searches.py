@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numpy as np
 
@@ -43,6 +44,7 @@ class Bound(Candidate):
 
     measure: Measure
     C: float
+    is_slow: ClassVar[bool] = True
 
     @property
     def name(self) -> str:

@@ -68,6 +68,13 @@ class Parts(NamedTuple):
     part_of: IntArray
     n_positives: IntArray
 
+    def first(self, n_splits: int) -> Parts:
+        """The first splits alone; -1 in ``part_of`` where these hold a row out in no split."""
+        round_of = self.round_of[:n_splits]
+        part_of = self.part_of[: round_of[-1] + 1]
+        part_of = np.where(part_of < n_splits, part_of, -1)
+        return self._replace(splits=self.splits[:n_splits], round_of=round_of, part_of=part_of)
+
 
 def make_parts(cv: Any, data: LabelledData, groups: Any = None, n_rounds: int = 1) -> Parts:
     """The splits of :func:`make_splits`, which must hold every row out equally often.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -79,7 +79,7 @@ class SummaryMixin:
         parts = tuple(
             Part(
                 *title,
-                named_weights(names, self._numbered(model), model.weights),
+                named_weights(names, self._numbered(model), model.weights, vetoes_in_words(model)),
                 self._n_columns(),
                 self._nouns,
                 tuple(self._facts(model, self._nouns)),
@@ -171,9 +171,21 @@ def check_feature_names(feature_names: ArrayLike | None, n_features: int) -> Arr
     return names
 
 
-def named_weights(names: Array, columns: Any, weights: Any) -> tuple[Weight, ...]:
-    """Columns with their names and weights, the largest first."""
-    order = np.argsort(-np.abs(weights), kind="stable")
+def named_weights(
+    names: Array, columns: Any, weights: Any, notes: Mapping[int, str] | None = None
+) -> tuple[Weight, ...]:
+    """Columns with their names, weights and notes, the largest first."""
+    order, notes = np.argsort(-np.abs(weights), kind="stable").tolist(), notes or {}
     return tuple(
-        Weight(str(names[columns[at]]), float(weights[at]), int(columns[at])) for at in order
+        Weight(str(names[columns[at]]), float(weights[at]), int(columns[at]), notes.get(at, ""))
+        for at in order
     )
+
+
+def vetoes_in_words(model: ClassModel) -> dict[int, str]:
+    """By index of the selected column: how few of the rows with it are predicted positive."""
+    return {
+        at: f"a veto: {n_with} of {n_rows} rows with it are predicted positive, {n_without} "
+        "would be without it"
+        for at, n_rows, n_with, n_without in model.vetoes.tolist()
+    }

@@ -48,6 +48,12 @@ class Weight(NamedTuple):
     name: str
     weight: float
     column: int
+    note: str = ""
+
+    @property
+    def title(self) -> str:
+        """The name, with the note in brackets."""
+        return f"{self.name} ({self.note})" if self.note else self.name
 
 
 @dataclass(frozen=True)
@@ -302,7 +308,7 @@ def _paragraph(part: Part, max_features: int) -> str:
     lines = [part.heading]
     for fact in part.lead:
         lines += _wrapped(fact)
-    lines += [f"{each.weight:+10.4g}  {each.name}" for each in part.weights[:max_features]]
+    lines += [f"{each.weight:+10.4g}  {each.title}" for each in part.weights[:max_features]]
     rest = part.rest(max_features)
     lines += [f"{INDENT * ' '}{rest}"] if rest else []
     for fact in part.details:
@@ -382,7 +388,7 @@ def _row(each: Weight, largest: float) -> str:
     side = "for" if each.weight >= 0 else "against"
     width = 100.0 * abs(each.weight) / largest
     return (
-        f'<tr><th scope="row">{escape(each.name)}</th><td class="weight">{each.weight:+.4g}</td>'
+        f'<tr><th scope="row">{escape(each.title)}</th><td class="weight">{each.weight:+.4g}</td>'
         f'<td class="bar" aria-hidden="true"><span class="{side}" style="width:{width:.1f}%">'
         "</span></td></tr>"
     )

@@ -68,7 +68,7 @@ def held_out_score_fact(measure: Measure, model: ClassModel, rows: str) -> Fact:
     choice = model.choice
     assert choice is not None
     score, error = choice.score, choice.error
-    n_settings = len(choice.table["params"])
+    n_settings = np.count_nonzero(~np.isnan(choice.table["mean_test_score"]))
     best = f"; best of {n_settings} settings, so slightly optimistic" if n_settings > 1 else ""
     where = f"held-out {rows}"
     is_at_threshold = measure.flips_examples and not isinstance(measure, HighestScores)
