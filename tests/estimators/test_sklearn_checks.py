@@ -80,8 +80,9 @@ def test_scikit_learn_but_for_the_threshold(estimator, check):
     check(estimator)
 
 
-# Some checks fit random labels, where a warning of an empty model is right.
+# Some checks fit random labels, where warnings of an empty or useless model are right.
 @pytest.mark.filterwarnings("ignore:.*the model has no features:UserWarning")
+@pytest.mark.filterwarnings("ignore:.*no better than predicting a constant:UserWarning")
 @pytest.mark.filterwarnings("ignore:No features were selected:UserWarning")
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
 @checks_of(ESTIMATORS)
