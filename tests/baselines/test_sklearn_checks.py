@@ -17,6 +17,7 @@ from scoresieve.baselines import (
     SquaredL1SVM,
     SVMPerf,
 )
+from scoresieve.estimators import targets
 from tests.helpers import worth_checking
 
 OF_BAGS = {"MILES", "MeanInstanceSVM"}
@@ -62,5 +63,7 @@ def checks_of(estimators):
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
 @checks_of(ESTIMATORS)
-def test_scikit_learn(estimator, check):
+def test_scikit_learn(estimator, check, monkeypatch):
+    # A check fits the names "one" and "two", of which we want to be told the positive one.
+    monkeypatch.setattr(targets, "TELLING_NAMES", (("one", "two"),))
     check(estimator)

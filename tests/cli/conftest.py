@@ -57,6 +57,8 @@ def models(tmp_path_factory):
     options = "--method measure -k 3 --positive refund"
     for name, more in (("measure", "--certificate"), ("lean", "")):
         assert run(shlex.split(f"fit {data} {options} {more} -o {made / name}")) == 0
-    all_columns = f"fit {data} --drop text --method measure --budget 7 -o {made / 'all'}"
+    all_columns = (
+        f"fit {data} --drop text --positive refund --method measure --budget 7 -o {made / 'all'}"
+    )
     assert run(shlex.split(all_columns)) == 0
     return made

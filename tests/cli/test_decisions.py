@@ -106,7 +106,7 @@ def test_ids_before_and_kept_columns_behind_as_they_stand(cli, models, folder):
 
 def test_copied_columns_need_a_table(cli):
     assert cli("convert messages.csv messages.npz --positive refund").code == 0
-    assert cli(f"fit messages.npz {QUICK} -o model").code == 0
+    assert cli(f"fit messages.npz {QUICK} --positive refund -o model").code == 0
     done = cli("predict model messages.npz --id text")
     assert done.code == 2
     assert "--id text needs a table, whose columns have names; give CSV or parquet." in done.err

@@ -6,6 +6,7 @@ import inspect
 import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.base import BaseEstimator
 
@@ -37,6 +38,8 @@ WRONG = {
     "inner_tol": ["small", 0.0],
     "intercept_scaling": ["one", 0.0, -1.0, np.nan],
     "k_tol": ["none", -1, 1.5],
+    "categorical": ["no list", ["no column"], 3],
+    "drop": ["no list", ["no column"], 3],
     "loss": ["no loss", 3],
     "max_groups": ["ten", 0, 1.5],
     "max_iter": ["ten", 0, 1.5, True],
@@ -58,6 +61,7 @@ WRONG = {
     "sigmas": ["wide", [], [0.0], 1.0],
     "step": ["half", 0, -1.0],
     "stop": ["early", 3],
+    "text": ["no list", ["no column"], 3],
     "tol": ["fine", 0.0, -1.0, np.nan],
     "verbose": ["loud", -1, 0.5, None],
     "warm_start": ["no", 1, None],
@@ -83,6 +87,8 @@ def data_for(cls):
     y = np.where(X[:, 0] + X[:, 1] + 0.5 * rng.normal(size=40) > 0.5, 1, 0)
     if "Bag" in cls.__name__ or cls.__name__ in ("MILES", "MILESEmbedding", "MeanInstanceSVM"):
         return [X[i : i + 2] for i in range(0, 40, 2)], y[::2]
+    if cls.__name__ == "TableEncoder":
+        return pd.DataFrame(X, columns=list("abcdef")), y
     return X, y
 
 

@@ -264,6 +264,7 @@ def test_classes_that_y_does_not_hold_are_left_out_of_a_measure(name, fitted):
     assert model.score(form(X[some]), y[some]) == pytest.approx(expected)
 
 
+@pytest.mark.filterwarnings("ignore:.*no better than predicting a constant")
 @pytest.mark.parametrize("measure", ["f1", "accuracy", "roc_auc"])
 @pytest.mark.parametrize(
     "name", [name for name, kind in CLASSIFIERS.items() if "measure" in kind().get_params()]

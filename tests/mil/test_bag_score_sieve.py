@@ -134,7 +134,7 @@ def test_the_summary_names_instances_and_score(fitted):
 def test_key_instances_have_the_names_of_their_bags(bags, binary, names, tmp_path):
     named = Bags.from_list(bags, names)
     some = np.arange(2, 48)
-    model = BagScoreSieve(pos_label="telling", **QUICK).fit(named[some], binary[some])
+    model = BagScoreSieve(**QUICK).fit(named[some], binary[some])
     model.save(tmp_path / "model")
     for each in (model, load(tmp_path / "model")):
         for key in each.key_instances_:
@@ -144,7 +144,7 @@ def test_key_instances_have_the_names_of_their_bags(bags, binary, names, tmp_pat
 
 
 def test_without_time_a_single_width_and_split_are_left(bags, binary):
-    arguments = {"pos_label": "telling", "max_time": 1e-3, "sigmas": [1.5, 0.05]}
+    arguments = {"max_time": 1e-3, "sigmas": [1.5, 0.05]}
     model = BagScoreSieve(n_instances_to_select=2, **arguments).fit(bags, binary)
     table = model.cv_results_
     assert set(table["param_sigma"]) == {1.5}
@@ -154,7 +154,7 @@ def test_without_time_a_single_width_and_split_are_left(bags, binary):
 
 def test_with_time_the_choice_of_bags_is_that_without_a_limit(bags, binary, fitted):
     sizes = {"n_instances_to_select": [1, 3], "sigmas": [0.05, "0.5*median"]}
-    timed = BagScoreSieve(pos_label="telling", max_time=60.0, **ONE | sizes).fit(bags, binary)
+    timed = BagScoreSieve(max_time=60.0, **ONE | sizes).fit(bags, binary)
     assert timed.best_params_ == fitted.best_params_
     assert_array_equal(timed.coef_, fitted.coef_)
 
@@ -162,7 +162,7 @@ def test_with_time_the_choice_of_bags_is_that_without_a_limit(bags, binary, fitt
 def test_names_that_are_neither_text_nor_numbers_are_kept_as_text(bags, binary, tmp_path):
     named = Bags(*vars(Bags.from_list(bags)).values())
     named.names = np.array([None, *range(47)], dtype=object)
-    model = BagScoreSieve(pos_label="telling", **QUICK).fit(named, binary)
+    model = BagScoreSieve(**QUICK).fit(named, binary)
     model.save(tmp_path / "model")
     assert all(type(key.name) is str for key in load(tmp_path / "model").key_instances_)
 

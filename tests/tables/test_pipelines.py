@@ -125,7 +125,8 @@ def test_rows_of_length_one(ask):
 def test_certificates_need_all_columns(ask, cancer):
     cancer = cancer.iloc[::3, [*range(8), -1]]
     cancer.to_csv("data.csv", index=False)
-    options = ["--label", "diagnosis", "--method", "measure", "-k", 2, "--certificate"]
+    options = ["--label", "diagnosis", "--positive", "malignant", "--method", "measure", "-k", 2]
+    options += ["--certificate"]
     ask("fit", "data.csv", *options, "-o", "model")
     model = load("model")
     assert model[0].needed_.size == 8

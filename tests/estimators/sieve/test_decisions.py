@@ -219,6 +219,7 @@ def test_wrong_goals(goal, message, fitted):
         fitted[2].at(**goal)
 
 
+@pytest.mark.filterwarnings("ignore:.*no better than predicting a constant")
 def test_of_several_classes_the_most_probable_one_is_predicted_whatever_the_threshold():
     X, _ = noisy()
     model = ScoreSieve(n_features_to_select=1, **QUICK).fit(X, np.digitize(X[:, 3], [-0.5, 0.5]))
