@@ -35,7 +35,7 @@ def test_another_threshold_is_that_of_python(cli, models, options, goal):
     before = rows_of(cli(f"predict {models / 'sieve'} messages_new.csv").out)
     done = cli(f"predict {models / 'sieve'} messages_new.csv {options}")
     assert done.code == 0, done.err
-    old = scoresieve.load(models / "sieve")
+    old = scoresieve.load(models / "sieve")[-1]
     shift = old.models_[0].threshold - old.at(**goal).models_[0].threshold
     for row, known in zip(rows_of(done.out), before, strict=True):
         score = float(known["score"]) + shift
@@ -80,7 +80,11 @@ def test_models_without_held_out_rows_or_with_several_classes_have_one_threshold
         done = cli(f"predict three three.csv {option}")
         assert done.code == 2
         assert f"three: {option} needs a model of two classes; fit one class against" in done.err
-    assert set(json.loads(cli("score three three.csv --json").out)) == {"f1"}
+    assert set(json.loads(cli("score three three.csv --json").out)) == {
+        "f1",
+        "classes",
+        "confusion",
+    }
 
 
 def test_ids_before_and_kept_columns_behind_as_they_stand(cli, models, folder):

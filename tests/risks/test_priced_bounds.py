@@ -6,6 +6,7 @@ A positive has the price 1 and a negative the price rho in the joint score of a 
 from __future__ import annotations
 
 import itertools
+from functools import partial
 
 import numpy as np
 import pytest
@@ -111,7 +112,9 @@ def test_highest_scores_without_a_stand_in_are_the_largest_of_their_labellings(p
     """Of labellings with as many positives as the measure allows."""
     y, scores = problem
     for price, k in itertools.product(PRICES, range(1, y.size + 1)):
-        definitions = {PRBEP: MEASURES["prbep"], PrecisionAtK: prec_at(k), RecallAtK: rec_at(k)}
+        number = partial(lambda k, P, N: k, k)
+        of_number = {PrecisionAtK: prec_at(number), RecallAtK: rec_at(number)}
+        definitions = {PRBEP: MEASURES["prbep"], **of_number}
         for measure in measures_of_highest(k, np.sum(y > 0)):
             risk = MeasureRisk(measure, y, price=price)
             assert_largest(risk, scores, definitions[type(measure)])

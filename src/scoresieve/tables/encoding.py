@@ -229,7 +229,7 @@ def as_frame(X: Any) -> Any:
 
 def check_names(parameter: str, names: Any, known: list[str]) -> None:
     """Refuse a parameter that is not a list of columns of X."""
-    if isinstance(names, str):
+    if isinstance(names, str) or not isinstance(names, Collection):
         raise ValueError(f"{parameter}={names!r} is not a list; write {parameter}=[{names!r}].")
     unknown = [name for name in names if name not in known]
     if unknown:
