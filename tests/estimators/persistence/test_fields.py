@@ -198,6 +198,8 @@ BAGS, _, EMBEDDING, MILES, _ = ON_BAGS
 #: The same of other classes.
 WRONG_OF = [
     (SIEVE, f"{TABLE}.params.0", {"budget": 1}, "each with .'C', 'final_model', 'selection'.*"),
+    (SIEVE, f"{TABLE}.params.0.final_model", 1.0, "must name selection and final_model"),
+    (SIEVE, f"{TABLE}.params.0.selection", None, "must name selection and final_model"),
     (SIEVE, f"{TABLE}.params.0.C", [1.0], "neither numbers nor strings"),
     (SIEVE, f"{TABLE}.params.17", ..., r"has the shape \(18,\); it must be \(17,\)"),
     (SIEVE, f"{TABLE}.params.0.n_rounds", 2, "each with"),

@@ -182,6 +182,8 @@ def _check_results(record: Record, key: Any) -> dict[str, Any]:
     names = {*points[0]} if points and type(points[0]) is dict else set()
     if not names >= _POINT_HAS or not all(type(p) is dict and {*p} == names for p in points):
         entry.refuse("params", f"must be settings, each with {sorted(_POINT_HAS)}.")
+    if not all(type(p["selection"]) is type(p["final_model"]) is str for p in points):
+        entry.refuse("params", "must name selection and final_model of each setting.")
     sizes = [name for name in names if name.startswith("n_")]
     if len(sizes) != 1 or not all(type(point[sizes[0]]) is int for point in points):
         entry.refuse("params", "must be settings with one number of columns each.")

@@ -174,8 +174,9 @@ def check_feature_names(feature_names: ArrayLike | None, n_features: int) -> Arr
 def named_weights(
     names: Array, columns: Any, weights: Any, notes: Mapping[int, str] | None = None
 ) -> tuple[Weight, ...]:
-    """Columns with their names, weights and notes, the largest first."""
-    order, notes = np.argsort(-np.abs(weights), kind="stable").tolist(), notes or {}
+    """Columns with their names, weights and notes, the largest first; those with a note last."""
+    notes = notes or {}
+    order = sorted(range(len(weights)), key=lambda at: (at in notes, -abs(weights[at])))
     return tuple(
         Weight(str(names[columns[at]]), float(weights[at]), int(columns[at]), notes.get(at, ""))
         for at in order

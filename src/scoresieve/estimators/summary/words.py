@@ -128,7 +128,7 @@ def setting_in_words(point: dict[str, Any]) -> str:
     final = "from the same fit" if final == "own" else final
     width = f"; sigma = {point['sigma']}" if "sigma" in point else ""
     names = f"{point['selection']}; weights: {final}{late}{width}"
-    return re.sub(r"C=([\d.e+-]+)", lambda C: f"C = {float(C[1]):.3g}", names)
+    return re.sub(r"C=(\d+(?:\.\d+)?(?:e[+-]?\d+)?)", lambda C: f"C = {float(C[1]):.3g}", names)
 
 
 def size_of(point: dict[str, Any]) -> int:
